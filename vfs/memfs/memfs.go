@@ -1,0 +1,219 @@
+// Package memfs keeps virtual files in memory, for scratch space, tests and
+// replays. It is the reference implementation of package vfs: any number of
+// files, every operation O(log n) and a page O(log n + page).
+//
+// Files vanish with the process. A store is shared by all who hold it.
+package memfs
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tidwall/btree"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/revision"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/watch"
+)
+
+// Options adjust a store; nil or the zero value is the default.
+type Options struct {
+	// NewRevision makes the revision of each write; nil means revision.New.
+	NewRevision revision.Func
+	// Now is the clock that dates each write; nil means time.Now.
+	Now func() time.Time
+}
+
+// FS is a store in memory. It is safe for concurrent use.
+type FS struct {
+	newRevision revision.Func
+	now         func() time.Time
+	hub         watch.Hub
+
+	mu    sync.RWMutex
+	files *btree.BTreeG[vfs.File] // guarded by mu
+}
+
+var _ interface {
+	vfs.Backend
+	vfs.Writer
+	vfs.Remover
+	vfs.Statter
+	vfs.Watcher
+} = (*FS)(nil)
+
+// New returns a store that holds a copy of files, a map from path to content.
+// Such a seed has a revision made from path and content, and no modification
+// time. It refuses a path that is invalid or given twice, and content that
+// vfs.CheckContent refuses.
+func New(files map[string]string, opts *Options) (*FS, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	s := &FS{
+		newRevision: opts.NewRevision,
+		now:         opts.Now,
+		files: btree.NewBTreeGOptions(func(a, b vfs.File) bool { return vpath.Compare(a.Path, b.Path) < 0 },
+			btree.Options{NoLocks: true}),
+	}
+	if s.newRevision == nil {
+		s.newRevision = revision.New
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	for path, content := range files {
+		clean, err := vpath.CleanFile(path)
+		if err == nil {
+			err = vfs.CheckContent(content)
+		}
+		if err != nil {
+			return nil, &vfs.PathError{Op: "seed", Path: path, Err: err}
+		}
+		_, twice := s.files.Set(file(clean, content, revision.OfSeed(clean, content), time.Time{}))
+		if twice {
+			return nil, &vfs.PathError{Op: "seed", Path: path, Err: fmt.Errorf("%w: %s is given twice", vfs.ErrInvalidPath, clean)}
+		}
+	}
+	return s, nil
+}
+
+func file(path, content string, rev vfs.Revision, mod time.Time) vfs.File {
+	return vfs.File{Info: vfs.Info{Path: path, Revision: rev, Size: int64(len(content)), ModTime: mod}, Content: content}
+}
+
+// key is a search key for the tree.
+func key(path string) vfs.File { return vfs.File{Info: vfs.Info{Path: path}} }
+
+// Read implements vfs.Backend.
+func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) {
+	if err := begin(ctx, path); err != nil {
+		return vfs.File{}, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	f, ok := s.files.Get(key(path))
+	if !ok {
+		return vfs.File{}, vfs.ErrNotFound
+	}
+	return f, nil
+}
+
+// Stat implements vfs.Statter.
+func (s *FS) Stat(ctx context.Context, path string) (vfs.Info, error) {
+	f, err := s.Read(ctx, path)
+	return f.Info, err
+}
+
+// List implements vfs.Backend.
+func (s *FS) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {
+	opts, err := opts.Checked()
+	if err != nil {
+		return vfs.Page{}, err
+	}
+	if err := vpath.Check(dir); err != nil {
+		return vfs.Page{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return vfs.Page{}, err
+	}
+	var page vfs.Page
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if dir != "/" && vpath.Compare(opts.After, dir) < 0 {
+		if f, ok := s.files.Get(key(dir)); ok { // siblings such as dir + "-x" sort between it and its children
+			page.Files = append(page.Files, f.Info)
+		}
+	}
+	base := vpath.Join(dir, "")
+	if dir != "/" {
+		base += "/"
+	}
+	from := base
+	if vpath.Compare(opts.After, base) > 0 {
+		from = opts.After
+	}
+	s.files.Ascend(key(from), func(f vfs.File) bool {
+		switch {
+		case f.Path == opts.After:
+			return true
+		case !vpath.Within(f.Path, dir):
+			return false
+		case len(page.Files) == opts.Limit:
+			page.Next = page.Files[opts.Limit-1].Path
+			return false
+		}
+		page.Files = append(page.Files, f.Info)
+		return true
+	})
+	return page, nil
+}
+
+// Write implements vfs.Writer.
+func (s *FS) Write(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error) {
+	if err := begin(ctx, path); err != nil {
+		return vfs.Info{}, err
+	}
+	if err := vfs.CheckContent(content); err != nil {
+		return vfs.Info{}, err
+	}
+	info, seq, err := s.replace(path, content, expected)
+	s.hub.Deliver(seq)
+	return info, err
+}
+
+func (s *FS) replace(path, content string, expected vfs.Revision) (vfs.Info, uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, exists := s.files.Get(key(path))
+	if old.Revision != expected { // the zero File's is "", as create expects
+		return vfs.Info{}, 0, vfs.ErrConflict
+	}
+	now := s.now()
+	f := file(path, content, s.newRevision(now, old.Revision), now.Truncate(time.Millisecond))
+	s.files.Set(f)
+	e := vfs.Event{Path: path, Info: f.Info}
+	if exists {
+		e.Old = &old
+	}
+	return f.Info, s.hub.Queue(e), nil
+}
+
+// Remove implements vfs.Remover.
+func (s *FS) Remove(ctx context.Context, path string, expected vfs.Revision) error {
+	if err := begin(ctx, path); err != nil {
+		return err
+	}
+	seq, err := s.remove(path, expected)
+	s.hub.Deliver(seq)
+	return err
+}
+
+func (s *FS) remove(path string, expected vfs.Revision) (uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, exists := s.files.Get(key(path))
+	switch {
+	case !exists:
+		return 0, vfs.ErrNotFound
+	case old.Revision != expected:
+		return 0, vfs.ErrConflict
+	}
+	s.files.Delete(old)
+	return s.hub.Queue(vfs.Event{Path: path, Info: vfs.Info{Path: path}, Old: &old}), nil
+}
+
+// Watch implements vfs.Watcher.
+func (s *FS) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
+	return s.hub.Watch(ctx, dir, fn)
+}
+
+func begin(ctx context.Context, path string) error {
+	if err := vpath.CheckFile(path); err != nil {
+		return err
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,137 @@
+package vfs
+
+import (
+	"context"
+	"io"
+
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// Sub returns a view of b whose root is the directory dir: "/a" in the view is
+// dir + "/a" in b. It can do all that b can; closing it closes b. A path that
+// would be too long in b is ErrInvalidPath. Errors: a PathError when dir is no
+// valid path.
+func Sub(b Backend, dir string) (Backend, error) {
+	clean, err := vpath.Clean(dir)
+	if err != nil {
+		return nil, wrap("sub", dir, err)
+	}
+	if clean == "/" {
+		return b, nil
+	}
+	return &sub{b, clean}, nil
+}
+
+type sub struct {
+	b   Backend
+	dir string // canonical, not "/"
+}
+
+var _ interface {
+	Backend
+	Writer
+	Remover
+	Statter
+	Watcher
+	Router
+	io.Closer
+} = (*sub)(nil)
+
+func (s *sub) Read(ctx context.Context, path string) (File, error) {
+	full, err := s.file(path)
+	if err != nil {
+		return File{}, err
+	}
+	f, err := s.b.Read(ctx, full)
+	f.Path = path
+	return f, err
+}
+
+func (s *sub) List(ctx context.Context, dir string, opts ListOptions) (Page, error) {
+	if err := vpath.Check(dir); err != nil {
+		return Page{}, err
+	}
+	// The file at the view's own root has no name in it: start after it. The
+	// bound of the view keeps its order when the prefix is put before it, unless
+	// it sorts before every path of the view anyway.
+	after := s.dir + "/"
+	if vpath.Compare(opts.After, "/") > 0 {
+		after = s.dir + opts.After
+		if opts.After[0] != '/' {
+			after = vpath.Past(s.dir)
+		}
+	}
+	opts.After = after
+	page, err := s.b.List(ctx, vpath.Join(s.dir, dir), opts)
+	for i := range page.Files {
+		page.Files[i].Path = vpath.Rel(page.Files[i].Path, s.dir)
+	}
+	if page.Next != "" {
+		page.Next = vpath.Rel(page.Next, s.dir)
+	}
+	return page, err
+}
+
+func (s *sub) Write(ctx context.Context, path, content string, expected Revision) (Info, error) {
+	full, err := s.file(path)
+	if err != nil {
+		return Info{}, err
+	}
+	info, err := bare(Write(ctx, s.b, full, content, expected))
+	info.Path = path
+	return info, err
+}
+
+func (s *sub) Remove(ctx context.Context, path string, expected Revision) error {
+	full, err := s.file(path)
+	if err != nil {
+		return err
+	}
+	return unwrap(Remove(ctx, s.b, full, expected))
+}
+
+func (s *sub) Stat(ctx context.Context, path string) (Info, error) {
+	full, err := s.file(path)
+	if err != nil {
+		return Info{}, err
+	}
+	info, err := bare(Stat(ctx, s.b, full))
+	info.Path = path
+	return info, err
+}
+
+func (s *sub) Watch(ctx context.Context, dir string, fn func(Event)) error {
+	if err := vpath.Check(dir); err != nil {
+		return err
+	}
+	return unwrap(Watch(ctx, s.b, vpath.Join(s.dir, dir), func(e Event) {
+		if e.Path == s.dir && !e.Overflow {
+			return // the file at the view's own root
+		}
+		e.Path = vpath.Rel(e.Path, s.dir)
+		e.Info.Path = e.Path
+		if e.Old != nil {
+			old := *e.Old
+			old.Path = e.Path
+			e.Old = &old
+		}
+		fn(e)
+	}))
+}
+
+func (s *sub) Route(path string) (string, bool) {
+	prefix, writable := RouteOf(s.b, vpath.Join(s.dir, path))
+	if !vpath.Within(prefix, s.dir) {
+		return "/", writable
+	}
+	return vpath.Rel(prefix, s.dir), writable
+}
+
+func (s *sub) Close() error { return closeBackend(s.b) }
+
+func (s *sub) file(path string) (string, error) {
+	if err := vpath.CheckFile(path); err != nil {
+		return "", err
+	}
+	return vpath.CleanFile(vpath.Join(s.dir, path))
+}
