@@ -35,6 +35,9 @@ func (invalid) Unwrap() error { return fs.ErrInvalid }
 // U+0000 to U+001F and U+007F, and invalid UTF-8. Every other character stands
 // for itself.
 func Clean(path string) (string, error) {
+	if isClean(path) {
+		return path, nil
+	}
 	if path == "" || path[0] != '/' {
 		return "", fmt.Errorf("%w: a path must start with /", ErrInvalid)
 	}
@@ -42,26 +45,40 @@ func Clean(path string) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	for _, seg := range strings.Split(path, "/") {
+	for seg := range strings.SplitSeq(path, "/") {
 		switch seg {
 		case "":
 			continue
 		case ".", "..":
 			return "", fmt.Errorf("%w: the segment %q is not allowed, so name the path in full", ErrInvalid, seg)
 		}
-		if b.Len() == 0 && len(seg)+1 == len(path) {
-			return path, nil // one clean segment: no copy
-		}
 		b.WriteByte('/')
 		b.WriteString(seg)
 	}
-	switch b.Len() {
-	case 0:
+	if b.Len() == 0 {
 		return "/", nil
-	case len(path):
-		return path, nil
 	}
 	return b.String(), nil
+}
+
+// isClean is the fast way for the common case, a canonical path all in ASCII;
+// false means only: look closer.
+func isClean(path string) bool {
+	if len(path) < 2 || len(path) > MaxUnits || path[len(path)-1] == '/' {
+		return path == "/"
+	}
+	last := byte(0)
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c < 0x20 || c >= 0x7f || c == '\\' || i == 0 && c != '/' {
+			return false
+		}
+		if last == '/' && (c == '/' || c == '.') {
+			return false
+		}
+		last = c
+	}
+	return true
 }
 
 func checkChars(path string) error {
