@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/toolcall"
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
+)
+
+type callOptions struct {
+	storeFlags
+	store                   string
+	allowWrites             bool
+	all, asJSON, asJSONL    bool
+	root                    string
+	maxTokens, defaultLines int
+	maxLines, maxMatches    int
+	maxFiles                int
+}
+
+func newCall() *cobra.Command {
+	var o callOptions
+	cmd := &cobra.Command{
+		Use:   "call TOOL JSON",
+		Short: "Call an agent's tool and print what the model would see",
+		Long: `Call one of the tools glob, grep, readFile, writeFile, editFile and deleteFile
+with a JSON object of arguments ("-" reads it from standard input) and print
+exactly the text that the model would see. A refusal by the tool is such a text
+too; the exit status is then 1.
+
+With --jsonl, standard input holds requests, one JSON object a line:
+  {"tool":…,"input":{…},"all":bool,"options":{"root":…,"maxTokens":…,…}}
+where all and options may be absent and override the flags. Each line is
+answered by one line, in order and at once:
+  {"ok":true,"pages":[{"output":…,"text":…,"tokens":N},…]}
+  {"ok":false,"error":{"code":…,"message":…},"pages":[those before it]}
+One store stays open over all of them, so mem: keeps what was written.`,
+		Example: `  goliathfs call --store static:./docs glob '{"pattern":"/**/*.md"}'
+  goliathfs call --store badger:./store --all grep '{"pattern":"basil"}'
+  goliathfs call --jsonl --allow-writes < requests.jsonl`,
+		GroupID: groupAgent,
+		Args:    o.checkArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withStore(cmd.Context(), o.store, o.intent(args), func(s *storeurl.Store) error {
+				return o.run(cmd, s, args)
+			})
+		},
+		ValidArgsFunction: completeTool,
+	}
+	o.register(cmd)
+	return cmd
+}
+
+func (o *callOptions) register(cmd *cobra.Command) {
+	o.storeFlags.register(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.store, "store", "mem:", "the `URL` of the store")
+	f.BoolVar(&o.allowWrites, "allow-writes", false, "permit writeFile, editFile and deleteFile")
+	f.BoolVar(&o.all, "all", false, "follow nextCursor to the end, page by page")
+	f.BoolVar(&o.asJSON, "json", false, "print one JSON object a page: output, text, tokens")
+	f.BoolVar(&o.asJSONL, "jsonl", false, "read requests from standard input, one a line")
+	f.StringVar(&o.root, "root", "/", "confine the tools to this `directory`")
+	f.IntVar(&o.maxTokens, "max-tokens", 512, "budget of a result, in `tokens`")
+	f.IntVar(&o.defaultLines, "default-lines", 25, "`lines` that readFile gives when none are asked")
+	f.IntVar(&o.maxLines, "max-lines", 200, "most `lines` that readFile can be asked for, 1 to 1000")
+	f.IntVar(&o.maxMatches, "max-matches", 10, "most `matches` a page of a search, 1 to 100")
+	f.IntVar(&o.maxFiles, "max-files", 128, "most `files` a search inspects per call, 1 to 1024")
+}
+
+func (o *callOptions) checkArgs(cmd *cobra.Command, args []string) error {
+	switch {
+	case o.asJSONL && len(args) > 0:
+		return usagef("--jsonl takes its requests from standard input, leave out %q", args[0])
+	case o.asJSONL && o.asJSON:
+		return usagef("--jsonl prints JSON anyway, leave out --json")
+	case o.asJSONL:
+		return nil
+	}
+	if err := takes(2, 2)(cmd, args); err != nil {
+		return err
+	}
+	if !slices.Contains(toolNames(), args[0]) {
+		return usagef("there is no tool %q, the tools are %s", args[0], strings.Join(toolNames(), ", "))
+	}
+	return nil
+}
+
+func toolNames() []string {
+	return []string{agenttool.Glob, agenttool.Grep, agenttool.ReadFile, agenttool.WriteFile, agenttool.EditFile, agenttool.DeleteFile}
+}
+
+// intent makes a store only for calls that can write the first file.
+func (o *callOptions) intent(args []string) storeurl.Intent {
+	switch {
+	case !o.allowWrites:
+		return storeurl.Look
+	case o.asJSONL, args[0] == agenttool.WriteFile:
+		return storeurl.Create
+	}
+	return storeurl.Change
+}
+
+// limits are the flags that were given; the others keep the tools' defaults.
+func (o *callOptions) limits(flags *pflag.FlagSet) toolcall.Options {
+	var l toolcall.Options
+	if flags.Changed("root") {
+		l.Root = &o.root
+	}
+	set := func(name string, from *int, to **int) {
+		if flags.Changed(name) {
+			*to = from
+		}
+	}
+	set("max-tokens", &o.maxTokens, &l.MaxTokens)
+	set("default-lines", &o.defaultLines, &l.DefaultLines)
+	set("max-lines", &o.maxLines, &l.MaxLines)
+	set("max-matches", &o.maxMatches, &l.MaxMatches)
+	set("max-files", &o.maxFiles, &l.MaxFiles)
+	return l
+}
+
+func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) error {
+	runner := &toolcall.Runner{
+		Backend:     s.Backend,
+		AllowWrites: o.allowWrites,
+		Defaults:    o.limits(cmd.Flags()),
+		All:         o.all,
+	}
+	if _, err := runner.Toolset(toolcall.Options{}); err != nil {
+		return usagef("%s", toolcall.FailureOf(err).Message)
+	}
+	if o.asJSONL {
+		return runner.Lines(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+	}
+	input := args[1]
+	if input == "-" {
+		var err error
+		if input, err = readStdin(cmd); err != nil {
+			return err
+		}
+	}
+	return o.single(cmd.Context(), runner, newOutput(cmd), toolcall.Request{Tool: args[0], Input: json.RawMessage(input)}, isTerminal(cmd.OutOrStdout()))
+}
+
+// single runs one call. Without --json it writes the text of each page byte for
+// byte, with a line feed between pages, and one behind the last on a terminal.
+func (o *callOptions) single(ctx context.Context, runner *toolcall.Runner, out *output, req toolcall.Request, terminal bool) error {
+	defer out.Flush()
+	pages := 0
+	err := runner.Run(ctx, req, func(p toolcall.Page) error {
+		if o.asJSON {
+			out.JSON(p)
+			return out.Flush()
+		}
+		if pages++; pages > 1 {
+			out.Printf("\n")
+		}
+		out.Printf("%s", p.Text)
+		return out.Flush()
+	})
+	if out.Err() != nil {
+		return out.Err()
+	}
+	var refusal *agenttool.Error
+	if errors.As(err, &refusal) {
+		if o.asJSON {
+			out.JSON(struct {
+				Error *toolcall.Failure `json:"error"`
+			}{toolcall.FailureOf(err)})
+		} else {
+			if pages > 0 {
+				out.Printf("\n")
+			}
+			out.Printf("%s", refusal.Error())
+		}
+		err = errReported
+	}
+	if terminal && !o.asJSON {
+		out.Printf("\n")
+	}
+	if flushErr := out.Flush(); flushErr != nil {
+		return flushErr
+	}
+	return err
+}
+
+func completeTool(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var found []string
+	for _, name := range toolNames() {
+		if strings.HasPrefix(name, word) {
+			found = append(found, name)
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}

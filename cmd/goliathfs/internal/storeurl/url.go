@@ -1,0 +1,209 @@
+package storeurl
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Scheme says what kind of store a URL names.
+type Scheme string
+
+// The schemes.
+const (
+	Mem    Scheme = "mem"
+	Static Scheme = "static"
+	Badger Scheme = "badger"
+	SQLite Scheme = "sqlite"
+	Unix   Scheme = "unix"
+	TCP    Scheme = "tcp"
+	Dir    Scheme = "dir"
+)
+
+// The parameters that a URL can have behind its "?".
+const (
+	paramNamespace = "namespace"
+	paramMode      = "mode"
+	paramToken     = "token-file"
+)
+
+// form is the grammar of one scheme.
+type form struct {
+	scheme Scheme
+	usage  string   // how it is written, for messages
+	target string   // what stands behind the colon; "" means that it may be empty
+	params []string // allowed behind "?"
+}
+
+// forms returns the schemes in the order in which messages name them.
+func forms() []form {
+	return []form{
+		{Mem, "mem:[SEED]", "", nil},
+		{Static, "static:SEED", "a folder, a .json or a .txtar file", nil},
+		{Badger, "badger:DIR[?namespace=N]", "a directory", []string{paramNamespace}},
+		{SQLite, "sqlite:FILE[?namespace=N][&mode=ro]", "a database file", []string{paramNamespace, paramMode}},
+		{Unix, "unix:SOCKET", "a socket", nil},
+		{TCP, "tcp:127.0.0.1:PORT?token-file=FILE", "an address", []string{paramToken}},
+		{Dir, "dir:PATH", "a folder", nil},
+	}
+}
+
+// Schemes returns every scheme with its colon, for completion.
+func Schemes() []string {
+	var names []string
+	for _, f := range forms() {
+		names = append(names, string(f.scheme)+":")
+	}
+	return names
+}
+
+// Usages returns how each kind of URL is written, for messages.
+func Usages() string {
+	var usages []string
+	for _, f := range forms() {
+		usages = append(usages, f.usage)
+	}
+	return strings.Join(usages, ", ")
+}
+
+// URL names a store. Its fields are decoded.
+type URL struct {
+	Scheme    Scheme
+	Target    string // the folder, file, socket or address; may be empty for Mem
+	Namespace string // "" means the default one
+	ReadOnly  bool   // mode=ro: not a byte beside the database changes either
+	TokenFile string // holds the token of a TCP server
+}
+
+// Parse reads a store URL. Its error is one sentence that says what was wrong
+// and what is allowed.
+func Parse(raw string) (URL, error) {
+	name, rest, ok := strings.Cut(raw, ":")
+	i := slices.IndexFunc(forms(), func(f form) bool { return string(f.scheme) == name })
+	if !ok || i < 0 {
+		return URL{}, fmt.Errorf("%q is no store URL: write one of %s", raw, Usages())
+	}
+	f := forms()[i]
+	target, query, hasQuery := strings.Cut(rest, "?")
+	u := URL{Scheme: f.scheme}
+	var err error
+	if u.Target, err = decode(target); err != nil {
+		return URL{}, fmt.Errorf("%q: %w", raw, err)
+	}
+	switch {
+	case u.Target == "" && f.target != "":
+		return URL{}, fmt.Errorf("%q names no store: write %s with %s", raw, f.usage, f.target)
+	case strings.HasPrefix(target, "//"):
+		return URL{}, fmt.Errorf("%q: a store URL has no // behind the colon, write %s", raw, f.usage)
+	}
+	if hasQuery {
+		if err := u.setParams(f, query); err != nil {
+			return URL{}, fmt.Errorf("%q: %w", raw, err)
+		}
+	}
+	if err := u.checkAddress(); err != nil {
+		return URL{}, fmt.Errorf("%q: %w", raw, err)
+	}
+	return u, nil
+}
+
+func (u *URL) setParams(f form, query string) error {
+	seen := map[string]bool{}
+	for pair := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		if !slices.Contains(f.params, key) {
+			if len(f.params) == 0 {
+				return fmt.Errorf("%s: takes no parameters, %q is one (write ? in a name as %%3F)", f.scheme, key)
+			}
+			return fmt.Errorf("unknown parameter %q, %s: takes %s", key, f.scheme, strings.Join(f.params, " and "))
+		}
+		if seen[key] {
+			return fmt.Errorf("the parameter %s is given twice, give it once", key)
+		}
+		seen[key] = true
+		decoded, err := decode(value)
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(decoded) == "" {
+			return fmt.Errorf("the parameter %s is blank, give it a value or leave it out", key)
+		}
+		switch key {
+		case paramNamespace:
+			u.Namespace = decoded
+		case paramToken:
+			u.TokenFile = decoded
+		case paramMode:
+			if decoded != "ro" {
+				return fmt.Errorf("mode=%s is unknown, mode=ro opens read-only", decoded)
+			}
+			u.ReadOnly = true
+		}
+	}
+	return nil
+}
+
+// checkAddress refuses a TCP address that could leave this machine: the
+// protocol is not encrypted.
+func (u *URL) checkAddress() error {
+	if u.Scheme != TCP {
+		return nil
+	}
+	if err := CheckLoopback(u.Target); err != nil {
+		return err
+	}
+	if u.TokenFile == "" {
+		return fmt.Errorf("a TCP store needs ?token-file=FILE, the file that its server was given")
+	}
+	return nil
+}
+
+// CheckLoopback refuses an address that is not a port of this machine.
+func CheckLoopback(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || port == "" {
+		return fmt.Errorf("%q is no address, write 127.0.0.1:PORT", address)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("%q is not this machine, only loopback addresses such as 127.0.0.1:%s are allowed", host, port)
+	}
+	return nil
+}
+
+// decode undoes percent-encoding. A NUL can be in no name of the host.
+func decode(s string) (string, error) {
+	d, err := url.PathUnescape(s)
+	if err != nil {
+		return "", fmt.Errorf("%q has a %% that starts no escape, write %%25 for a percent sign", s)
+	}
+	if strings.ContainsRune(d, 0) {
+		return "", fmt.Errorf("%q holds a NUL, which no name can", s)
+	}
+	return d, nil
+}
+
+var escaper = strings.NewReplacer("%", "%25", "?", "%3F", "&", "%26", ",", "%2C")
+
+// Escape writes a name so that Parse and ParseRoute take it literally.
+func Escape(name string) string { return escaper.Replace(name) }
+
+// String returns the URL in the form that Parse reads.
+func (u URL) String() string {
+	var params []string
+	if u.Namespace != "" {
+		params = append(params, paramNamespace+"="+Escape(u.Namespace))
+	}
+	if u.ReadOnly {
+		params = append(params, paramMode+"=ro")
+	}
+	if u.TokenFile != "" {
+		params = append(params, paramToken+"="+Escape(u.TokenFile))
+	}
+	s := string(u.Scheme) + ":" + Escape(u.Target)
+	if len(params) > 0 {
+		s += "?" + strings.Join(params, "&")
+	}
+	return s
+}

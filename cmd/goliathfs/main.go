@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() { os.Exit(run()) }
+
+// run executes the command line of the process and returns its exit status. The
+// first SIGINT or SIGTERM ends the context, the second the process.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		stop()
+	}()
+	// Go ends a process that writes to a closed pipe; catching the signal turns
+	// that into an error, so that a store open for writing is closed in order.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+
+	root := newRoot()
+	cmd, err := root.ExecuteContextC(ctx)
+	return report(root.ErrOrStderr(), cmd.CommandPath(), err)
+}
+
+// The exit statuses.
+const (
+	exitDone    = 0
+	exitRefused = 1
+	exitUsage   = 2
+)
+
+// report prints err unless that was done already, and returns the exit status.
+func report(w io.Writer, command string, err error) int {
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE):
+		return exitRefused
+	case errors.As(err, &usage):
+		fmt.Fprintf(w, "%s: %v\n", command, err)
+		return exitUsage
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(w, "%s: interrupted\n", command)
+		return exitRefused
+	}
+	fmt.Fprintf(w, "%s: %v\n", command, err)
+	return exitRefused
+}

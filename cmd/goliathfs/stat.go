@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+func newStat() *cobra.Command {
+	var flags storeFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "stat STORE PATH…",
+		Short:   "Show revision, size, time and route of files",
+		Example: "  goliathfs stat badger:./store /docs/guide.md\n  goliathfs stat --json badger:./store /docs/guide.md | jq -r .revision",
+		GroupID: groupLook,
+		Args:    takes(2, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return flags.withStore(cmd.Context(), args[0], storeurl.Look, func(s *storeurl.Store) error {
+				out := newOutput(cmd)
+				defer out.Flush()
+				for i, path := range args[1:] {
+					st, err := statOf(cmd.Context(), s, path)
+					if err != nil {
+						return err
+					}
+					if asJSON {
+						err = out.JSON(st)
+					} else {
+						if i > 0 {
+							out.Printf("\n")
+						}
+						st.print(out)
+						err = out.Err()
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return out.Flush()
+			})
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	return cmd
+}
+
+// stated is what stat prints as JSON.
+type stated struct {
+	listed
+	Route    string `json:"route"`
+	Writable bool   `json:"writable"`
+}
+
+func statOf(ctx context.Context, s *storeurl.Store, path string) (stated, error) {
+	info, err := vfs.Stat(ctx, s.Backend, path)
+	if err != nil {
+		return stated{}, noFile(ctx, s, err)
+	}
+	if info.Size < 0 { // the store cannot tell without reading, so read
+		f, err := vfs.Read(ctx, s.Backend, info.Path)
+		if err != nil {
+			return stated{}, err
+		}
+		f.Size = int64(len(f.Content))
+		info = f.Info
+	}
+	st := stated{listed: listedOf(vfs.DirEntry{Info: info})}
+	st.Route, st.Writable = vfs.RouteOf(s.Backend, info.Path)
+	return st, nil
+}
+
+func (st stated) print(out *output) {
+	out.Printf("path      %s\n", st.Path)
+	out.Printf("revision  %s\n", st.Revision)
+	out.Printf("size      %s\n", count(int(*st.Size), "byte", "bytes"))
+	if st.ModTime == nil {
+		out.Printf("modified  unknown\n")
+	} else {
+		out.Printf("modified  %s\n", timeText(*st.ModTime))
+	}
+	access := "read-only"
+	if st.Writable {
+		access = "writable"
+	}
+	out.Printf("route     %s (%s)\n", st.Route, access)
+}
+
+// noFile improves a not-found error of a path that is a directory.
+func noFile(ctx context.Context, s *storeurl.Store, err error) error {
+	var pe *vfs.PathError
+	if !errors.Is(err, vfs.ErrNotFound) || !errors.As(err, &pe) {
+		return err
+	}
+	page, listErr := vfs.List(ctx, s.Backend, pe.Path, vfs.ListOptions{Limit: 1})
+	if listErr != nil || len(page.Files) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: it is a directory, see goliathfs ls %s %[1]s", pe.Path, s.Spec.URL)
+}
+
+// count writes a number with its noun: "1 file", "2 files".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

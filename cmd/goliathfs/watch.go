@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+func newWatch() *cobra.Command {
+	var flags storeFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "watch STORE [PATH]",
+		Short: "Print changes as they happen, until interrupted",
+		Long: `Print each change at or below PATH (default /) until interrupted. The first line
+is "ready"; "overflow" means that changes may have been missed, so look again.`,
+		Example: "  goliathfs watch unix:/tmp/agent.sock /notes\n  goliathfs watch --json unix:/tmp/agent.sock | jq .path",
+		GroupID: groupLook,
+		Args:    takes(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return flags.withStore(cmd.Context(), args[0], storeurl.Look, func(s *storeurl.Store) error {
+				return watch(cmd.Context(), s.Backend, orRoot(args[1:])[0], newOutput(cmd), asJSON)
+			})
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	return cmd
+}
+
+// change is one line of watch.
+type change struct {
+	Event    string       `json:"event"` // ready, write, remove or overflow
+	Path     string       `json:"path"`
+	Revision vfs.Revision `json:"revision,omitempty"`
+	Size     *int64       `json:"size,omitempty"`
+	Time     time.Time    `json:"time"` // when it was seen
+}
+
+// watch prints until ctx ends, which is no error, or output fails.
+func watch(ctx context.Context, b vfs.Backend, dir string, out *output, asJSON bool) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ready := false
+	err := vfs.Watch(ctx, b, dir, func(e vfs.Event) {
+		c := changeOf(e)
+		if !ready {
+			c.Event, ready = "ready", true
+		}
+		if asJSON {
+			out.JSON(c)
+		} else {
+			out.Printf("%-8s  %s  %s\n", c.Event, c.Path, c.Revision)
+		}
+		if out.Flush() != nil {
+			stop() // no one reads any more
+		}
+	})
+	if out.Err() != nil {
+		return out.Err()
+	}
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func changeOf(e vfs.Event) change {
+	c := change{Event: "write", Path: e.Path, Revision: e.Info.Revision, Time: time.Now().UTC()}
+	switch {
+	case e.Overflow:
+		c.Event = "overflow"
+	case e.Info.Revision == "":
+		c.Event = "remove"
+	case e.Info.Size >= 0:
+		c.Size = &e.Info.Size
+	}
+	return c
+}

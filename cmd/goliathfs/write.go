@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// maxStdin bounds what write reads into memory, in bytes; stores have limits of
+// their own, built-in ones 1 MiB.
+const maxStdin = 64 << 20
+
+func newWrite() *cobra.Command {
+	var flags storeFlags
+	var revision string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "write STORE PATH",
+		Short: "Create or replace a file from standard input",
+		Long: `Create the file at PATH with the bytes of standard input, or, with --revision,
+replace exactly that version of it. Prints the path and the new revision. A
+Badger or SQLite store that does not exist is made.`,
+		Example: "  echo hello | goliathfs write badger:./store /notes/today.md\n  goliathfs write badger:./store /notes/today.md --revision BoLVjAxyzabc < new.md",
+		GroupID: groupWrite,
+		Args:    takes(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("revision") && revision == "" {
+				return usagef("--revision is empty, leave it out to create a file")
+			}
+			if _, err := vpath.CleanFile(args[1]); err != nil {
+				return usagef("%s: %w", args[1], err)
+			}
+			content, err := readStdin(cmd)
+			if err != nil {
+				return err
+			}
+			intent := storeurl.Create
+			if revision != "" {
+				intent = storeurl.Change // a store made just now could not hold it
+			}
+			return flags.withStore(cmd.Context(), args[0], intent, func(s *storeurl.Store) error {
+				info, err := vfs.Write(cmd.Context(), s.Backend, args[1], content, vfs.Revision(revision))
+				if err != nil {
+					return conflict(cmd.Context(), s, args[1], vfs.Revision(revision), err)
+				}
+				out := newOutput(cmd)
+				if asJSON {
+					out.JSON(listedOf(vfs.DirEntry{Info: info}))
+				} else {
+					out.Printf("%s %s\n", info.Path, info.Revision)
+				}
+				return out.Flush()
+			})
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().StringVar(&revision, "revision", "", "replace this `revision` instead of creating the file")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	return cmd
+}
+
+func readStdin(cmd *cobra.Command) (string, error) {
+	if isTerminal(cmd.InOrStdin()) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "type the content, end with Ctrl-D on a line of its own")
+	}
+	data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxStdin+1))
+	if err != nil {
+		return "", fmt.Errorf("cannot read standard input: %w", err)
+	}
+	if len(data) > maxStdin {
+		return "", fmt.Errorf("standard input is longer than %d bytes, split it into several files", maxStdin)
+	}
+	return string(data), nil
+}
+
+// conflict says of a conflict what the current revision is.
+func conflict(ctx context.Context, s *storeurl.Store, path string, asked vfs.Revision, err error) error {
+	if !errors.Is(err, vfs.ErrConflict) {
+		return err
+	}
+	info, statErr := vfs.Stat(ctx, s.Backend, path)
+	switch {
+	case errors.Is(statErr, vfs.ErrNotFound):
+		return fmt.Errorf("%s: it does not exist any more, leave out --revision to create it", path)
+	case statErr != nil:
+		return err
+	case asked == "":
+		return fmt.Errorf("%s: it exists at revision %s, pass --revision %[2]s to replace it", info.Path, info.Revision)
+	}
+	return fmt.Errorf("%s: it is at revision %s, not %s: look at it again, then pass --revision %[2]s", info.Path, info.Revision, asked)
+}
