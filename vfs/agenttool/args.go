@@ -1,0 +1,182 @@
+package agenttool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// args are the decoded arguments of a call: string, bool or int by name. Null
+// and absent are the same.
+type args map[string]any
+
+// parseArgs decodes strictly, because a model that sent something odd should
+// hear of it: names match exactly, none is unknown or given twice, types are as
+// the schema says.
+func parseArgs(s spec, input json.RawMessage) (args, error) {
+	if err := checkText(input); err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(input))
+	dec.UseNumber()
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
+		return nil, refuse(CodeInvalidArgument, "the arguments of %s must be one JSON object with the names %s", s.name, s.paramNames())
+	}
+	a, seen := args{}, map[string]bool{}
+	for dec.More() {
+		tok, err := dec.Token()
+		if err != nil {
+			return nil, malformed(s, err)
+		}
+		name, _ := tok.(string)
+		p, known := s.param(name)
+		if !known {
+			return nil, refuse(CodeInvalidArgument, "%s has no argument %q, use %s", s.name, name, s.paramNames())
+		}
+		if seen[name] {
+			return nil, refuse(CodeInvalidArgument, "the argument %q is given twice, give it once", name)
+		}
+		seen[name] = true
+		var v any
+		if err := dec.Decode(&v); err != nil {
+			return nil, malformed(s, err)
+		}
+		if v, err = p.value(v); err != nil {
+			return nil, err
+		}
+		if v != nil {
+			a[name] = v
+		}
+	}
+	if _, err := dec.Token(); err != nil { // the closing brace
+		return nil, malformed(s, err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, refuse(CodeInvalidArgument, "the arguments of %s must be one JSON object and nothing after it", s.name)
+	}
+	for _, p := range s.params {
+		if _, given := a[p.name]; p.required && !given {
+			return nil, refuse(CodeInvalidArgument, "%s needs the argument %q", s.name, p.name)
+		}
+	}
+	return a, nil
+}
+
+func malformed(s spec, err error) error {
+	return &Error{CodeInvalidArgument, fmt.Sprintf("the arguments of %s are not valid JSON, send one object: %v", s.name, err), err}
+}
+
+func (s spec) param(name string) (param, bool) {
+	for _, p := range s.params {
+		if p.name == name {
+			return p, true
+		}
+	}
+	return param{}, false
+}
+
+// value checks a decoded value against the type of the parameter.
+func (p param) value(v any) (any, error) {
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		if p.kind == "string" {
+			return v, nil
+		}
+	case bool:
+		if p.kind == "boolean" {
+			return v, nil
+		}
+	case json.Number:
+		if p.kind == "integer" {
+			return p.whole(v)
+		}
+	}
+	article := "a"
+	if p.kind == "integer" {
+		article = "an"
+	}
+	return nil, refuse(CodeInvalidArgument, "the argument %q must be %s %s", p.name, article, p.kind)
+}
+
+// maxWhole is the greatest whole number that every JSON reader keeps exact.
+const maxWhole = 1<<53 - 1
+
+// whole accepts every spelling of a whole number, such as 2.0 or 1e3.
+func (p param) whole(n json.Number) (any, error) {
+	if i, err := strconv.ParseInt(n.String(), 10, 64); err == nil && i >= -maxWhole && i <= maxWhole {
+		return int(i), nil
+	}
+	f, err := n.Float64()
+	if err == nil && f == math.Trunc(f) && math.Abs(f) <= maxWhole {
+		return int(f), nil
+	}
+	return nil, refuse(CodeInvalidArgument, "the argument %q must be a whole number of at most %d", p.name, maxWhole)
+}
+
+func (a args) str(name string) string { s, _ := a[name].(string); return s }
+
+func (a args) isFalse(name string) bool { b, given := a[name].(bool); return given && !b }
+
+func (a args) integer(name string) *int {
+	if i, given := a[name].(int); given {
+		return &i
+	}
+	return nil
+}
+
+func (a args) revision() *vfs.Revision {
+	if s, given := a["revision"].(string); given {
+		r := vfs.Revision(s)
+		return &r
+	}
+	return nil
+}
+
+// checkText refuses what a JSON decoder would quietly turn into U+FFFD: bytes
+// that are not UTF-8, and half of a surrogate pair.
+func checkText(input []byte) error {
+	if !utf8.Valid(input) {
+		return refuse(CodeInvalidArgument, "the arguments are not valid UTF-8, send them as UTF-8 text")
+	}
+	for i := 0; i < len(input); i++ {
+		if input[i] != '\\' {
+			continue
+		}
+		unit, ok := escapedUnit(input[i:])
+		if !ok {
+			i++ // the escaped character, which may be a backslash
+			continue
+		}
+		i += 5
+		switch {
+		case unit >= 0xDC00 && unit <= 0xDFFF:
+			return errSurrogate
+		case unit >= 0xD800 && unit <= 0xDBFF:
+			low, ok := escapedUnit(input[i+1:])
+			if !ok || low < 0xDC00 || low > 0xDFFF {
+				return errSurrogate
+			}
+			i += 6
+		}
+	}
+	return nil
+}
+
+var errSurrogate = refuse(CodeInvalidArgument, "the arguments hold half of a surrogate pair, send whole characters")
+
+// escapedUnit reads an escape of the form \uXXXX at the start of b.
+func escapedUnit(b []byte) (uint64, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	unit, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return unit, err == nil
+}

@@ -1,0 +1,20 @@
+// Package agenttool gives an agent's model six tools over virtual files: glob,
+// grep and readFile, and where the application allows it writeFile, editFile and
+// deleteFile. It is for people who embed agent files in a Go program, under
+// their own harness or under package agentsim.
+//
+// Every result fits a token budget. What does not fit is reached through a
+// cursor: pass it back unchanged until it is null. A cursor belongs to its query
+// and, inside a file, to the revision it was cut from; an altered, foreign or
+// stale one is refused, never answered with a restart.
+//
+// A Toolset is made once. Tools describes the tools for a model's prompt; Call
+// runs one from JSON; Glob, Grep and the others are the same calls typed. A call
+// returns the structured output, the text for the model, and what that text
+// costs. One place decides budgets (budget.go), one encodes cursors (cursor.go),
+// one renders text (render.go).
+//
+// It is not an authorization system: a root and a namespace say where a tool
+// looks, not who may. Approval of writes belongs to the harness, which Tool.
+// RequiresApproval tells; a direct call is application code and bypasses it.
+package agenttool

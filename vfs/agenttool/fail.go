@@ -1,0 +1,106 @@
+package agenttool
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// file checks a path argument that must name a file inside the root.
+func (c *call) file(path string) (string, error) {
+	clean, err := vpath.CleanFile(path)
+	if err != nil {
+		return "", badPath(path, err)
+	}
+	return clean, c.inside(clean)
+}
+
+func (c *call) inside(path string) error {
+	if !vpath.Within(path, c.opts.Root) {
+		return refuse(CodeOutsideRoot, "%s is outside %s, use a path at or below that", path, c.opts.Root)
+	}
+	return nil
+}
+
+func badPath(path string, err error) error {
+	return &Error{CodeInvalidPath, fmt.Sprintf("%s is no usable path (%v), send an absolute path such as /notes/today.md", quoted(path), err), err}
+}
+
+// quoted shortens a path for a message, so that a message stays one.
+func quoted(path string) string {
+	if r := []rune(path); len(r) > 60 {
+		path = string(r[:60]) + "…"
+	}
+	return fmt.Sprintf("%q", path)
+}
+
+// read returns a file whose content is text.
+func (c *call) read(path string) (vfs.File, error) {
+	f, err := vfs.Read(c.ctx, c.b, path)
+	if err == nil && !utf8.ValidString(f.Content) {
+		err = vfs.ErrNotText
+	}
+	if err != nil {
+		return vfs.File{}, c.fail(path, err)
+	}
+	return f, nil
+}
+
+// fail turns an error about one file into what a model can act on.
+func (c *call) fail(path string, err error) error {
+	var message string
+	code := Code(vfs.Code(err))
+	switch code {
+	case CodeNotFound:
+		message = c.missing(path)
+	case CodeConflict:
+		message = path + " is at another revision, read it again and use the revision it has now"
+	case CodeReadOnly:
+		message = path + " cannot be changed, write to another path"
+	case CodeNotText:
+		message = path + " is not text, choose another file"
+	case CodeTooLarge:
+		message = path + " would be larger than the store allows, split it into several files"
+	case CodeCanceled:
+		message = "the call was canceled, do not go on"
+	case CodeInvalidPath:
+		return badPath(path, cause(err))
+	case CodeInvalidArgument:
+		message = fmt.Sprintf("%s was refused (%v), change the arguments", path, cause(err))
+	default:
+		code = CodeStore
+		message = fmt.Sprintf("the store failed on %s (%v), try once more, then tell the user", path, cause(err))
+	}
+	return &Error{code, message, err}
+}
+
+func cause(err error) error {
+	var pe *vfs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// missing says why a file may not be where the model looked.
+func (c *call) missing(path string) string {
+	page, err := vfs.List(c.ctx, c.b, path, vfs.ListOptions{Limit: 1})
+	if err == nil && len(page.Files) > 0 {
+		return path + " is a directory, find the files below it with glob"
+	}
+	for _, form := range []norm.Form{norm.NFC, norm.NFD} {
+		other := form.String(path)
+		if other == path {
+			continue
+		}
+		if _, err := vfs.Stat(c.ctx, c.b, other); err == nil {
+			return fmt.Sprintf("there is no file at %s spelled this way, but one of the same look whose accents are encoded otherwise, copy its path from glob", path)
+		}
+	}
+	return "there is no file at " + path + ", find the right path with glob"
+}

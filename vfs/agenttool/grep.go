@@ -1,0 +1,276 @@
+package agenttool
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+const (
+	maxPatternUnits = 256
+	// scanUnits bounds what one grep call scans, in UTF-16 code units.
+	scanUnits = 65536
+	// grepListSize is how many files are listed at a time. The scan bound is
+	// reached after about as many, so more would mostly be thrown away.
+	grepListSize = 16
+	leadUnits    = 30  // of an excerpt before the hit
+	excerptRunes = 100 // of an excerpt at most
+)
+
+func (c *call) grep(in GrepInput) (Result[*GrepOutput], error) {
+	var none Result[*GrepOutput]
+	switch units, valid := vpath.Units(in.Pattern), utf8.ValidString(in.Pattern); {
+	case units < 1 || units > maxPatternUnits:
+		return none, refuse(CodeInvalidArgument, "the pattern has %d UTF-16 code units, send 1 to %d", units, maxPatternUnits)
+	case !valid:
+		return none, refuse(CodeInvalidArgument, "the pattern is not valid UTF-8, send it as text")
+	}
+	dir := c.opts.Root
+	if in.Path != "" {
+		clean, err := vpath.Clean(in.Path)
+		if err != nil {
+			return none, badPath(in.Path, err)
+		}
+		if err := c.inside(clean); err != nil {
+			return none, err
+		}
+		dir = clean
+	}
+	mode := "fold"
+	if in.CaseSensitive {
+		mode = "exact"
+	}
+	q := newQuery(Grep, c.opts.Root, dir, mode, in.Pattern)
+	m, err := c.resume(q, in.Cursor, dir)
+	if err != nil {
+		return none, err
+	}
+	g := &grepper{c: c, needle: newNeedle(in.Pattern, !in.CaseSensitive), multiline: strings.Contains(in.Pattern, "\n")}
+	if err := g.run(dir, m); err != nil {
+		return none, err
+	}
+	return g.fit(q)
+}
+
+// grepper is one call of grep: what it has found, and how much it scanned.
+type grepper struct {
+	c         *call
+	needle    *needle
+	multiline bool // the pattern holds a line feed, so it matches no line
+	items     []grepItem
+	matches   int
+	units     int
+	end       *position // where the next page starts, nil at the end
+}
+
+// grepItem is a match, or the path of a file that was skipped.
+type grepItem struct {
+	match   GrepMatch
+	skipped string
+	next    position // where a page that ends with this item goes on
+}
+
+// run scans files from a mark until a bound is reached or all are done.
+func (g *grepper) run(dir string, m mark) error {
+	files := &lister{c: g.c, dir: dir, after: m.path, size: min(g.c.opts.MaxFiles, grepListSize)}
+	inspected := 0
+	visit := func(path string, start func(vfs.File) (int, error)) (done bool, err error) {
+		inspected++
+		if err := g.file(path, start); err != nil || g.end != nil {
+			return true, err
+		}
+		if inspected == g.c.opts.MaxFiles || g.units >= scanUnits || g.matches == g.c.opts.MaxMatches {
+			if files.more() {
+				g.end = &position{path: path}
+			}
+			return true, nil
+		}
+		return false, nil
+	}
+	if m.inside {
+		if done, err := visit(m.path, m.resumeLine); done || err != nil {
+			return err
+		}
+	}
+	for {
+		info, ok, err := files.next()
+		if err != nil || !ok {
+			return err
+		}
+		if done, err := visit(info.Path, nil); done || err != nil {
+			return err
+		}
+	}
+}
+
+// resumeLine is resume for a cursor that stands at the start of a line.
+func (m mark) resumeLine(f vfs.File) (int, error) {
+	at, err := m.resume(f)
+	if err == nil && at > 0 && f.Content[at-1] != '\n' {
+		err = refuse(CodeInvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
+	}
+	return at, err
+}
+
+// file scans one file, from what start returns if a cursor was inside it.
+func (g *grepper) file(path string, start func(vfs.File) (int, error)) error {
+	f, err := g.c.b.Read(g.c.ctx, path)
+	switch code := CodeOf(err); {
+	case code == CodeNotFound && start != nil:
+		return stale(path)
+	case code == CodeNotFound: // it went after it was listed
+		return nil
+	case code == CodeNotText, code == CodeTooLarge:
+		g.skip(path)
+		return nil
+	case err != nil:
+		return g.c.fail(path, err)
+	}
+	at := 0
+	if start != nil {
+		f.Path = path
+		if at, err = start(f); err != nil {
+			return err
+		}
+	}
+	stop, units, ascii := bound(f.Content, at, scanUnits-g.units)
+	if !ascii && !utf8.ValidString(f.Content) {
+		g.skip(path)
+		return nil
+	}
+	g.units += units
+	g.lines(f, path, at, stop)
+	if g.end == nil && stop < len(f.Content) {
+		g.end = &position{path, f.Revision, stop}
+	}
+	return nil
+}
+
+func (g *grepper) skip(path string) {
+	g.items = append(g.items, grepItem{skipped: path, next: position{path: path}})
+}
+
+// bound returns the end of the line in which units are used up, or of the
+// content, and what is counted for it; ascii is false unless the part is.
+func bound(content string, at, left int) (stop, units int, ascii bool) {
+	rest := content[at:]
+	if len(rest) < left {
+		units, ascii = countUnits(rest)
+		return len(content), units, ascii
+	}
+	end := unitsEnd(rest, left) // at least 1, for left is
+	if i := strings.IndexByte(rest[end-1:], '\n'); i >= 0 {
+		end += i
+	} else {
+		end = len(rest)
+	}
+	units, ascii = countUnits(rest[:end])
+	return at + end, units, ascii
+}
+
+// lines collects the matching lines of f in [at, stop), which are line starts.
+func (g *grepper) lines(f vfs.File, path string, at, stop int) {
+	if g.multiline {
+		return
+	}
+	text := f.Content[:stop]
+	scan := g.needle.in(text)
+	line, counted := 0, 0 // the number of line feeds before counted
+	for at < stop {
+		hit := scan.find(at)
+		if hit < 0 {
+			return
+		}
+		start := strings.LastIndexByte(text[:hit], '\n') + 1
+		end := len(text)
+		if i := strings.IndexByte(text[hit:], '\n'); i >= 0 {
+			end = hit + i
+		}
+		line += strings.Count(text[counted:start], "\n")
+		counted = start
+		at = min(end+1, stop)
+		next := position{path: path}
+		if at < len(f.Content) {
+			next = position{path, f.Revision, at}
+		}
+		g.items = append(g.items, grepItem{
+			match: GrepMatch{path, f.Revision, line + 1, excerpt(text[start:end], hit-start)},
+			next:  next,
+		})
+		if g.matches++; g.matches == g.c.opts.MaxMatches {
+			if next.rev != "" {
+				g.end = &next
+			}
+			return
+		}
+	}
+}
+
+// excerpt cuts a line around the hit in it.
+func excerpt(line string, hit int) string {
+	start := hit
+	for units := 0; start > 0 && units < leadUnits; {
+		r, size := utf8.DecodeLastRuneInString(line[:start])
+		start -= size
+		units++
+		if r > 0xFFFF {
+			units++
+		}
+	}
+	end := start
+	for runes := 0; end < len(line) && runes < excerptRunes; runes++ {
+		_, size := utf8.DecodeRuneInString(line[end:])
+		end += size
+	}
+	return line[start:end]
+}
+
+// fit makes the page of what was found.
+func (g *grepper) fit(q query) (Result[*GrepOutput], error) {
+	var none Result[*GrepOutput]
+	out := &GrepOutput{}
+	set := func(n int) string {
+		out.Matches, out.Skipped, out.NextCursor = []GrepMatch{}, nil, nil
+		for _, item := range g.items[:n] {
+			if item.skipped != "" {
+				out.Skipped = append(out.Skipped, item.skipped)
+			} else {
+				out.Matches = append(out.Matches, item.match)
+			}
+		}
+		switch {
+		case n < len(g.items):
+			out.NextCursor = q.cursor(g.items[n-1].next)
+		case g.end != nil:
+			out.NextCursor = q.cursor(*g.end)
+		}
+		return out.text()
+	}
+	p, ok, err := g.c.largest(min(1, len(g.items)), len(g.items), set)
+	if err == nil && !ok && len(g.items) > 0 && g.items[0].skipped == "" {
+		// The first match alone is too long: show less of its line.
+		whole := g.items[0].match.Excerpt
+		shrink := func(size int) string {
+			g.items[0].match.Excerpt = whole[:boundary(whole, size)]
+			return set(1)
+		}
+		if p, ok, err = g.c.largest(0, len(whole), shrink); ok {
+			shrink(p.size)
+			p.size = 1
+		}
+	}
+	switch {
+	case err != nil:
+		return none, err
+	case !ok && len(g.items) > 0:
+		return none, g.c.noRoom(g.items[0].next.path)
+	case !ok && g.end != nil:
+		return none, g.c.noRoom(g.end.path)
+	case !ok:
+		return none, g.c.noRoom(g.c.opts.Root)
+	}
+	set(p.size)
+	return Result[*GrepOutput]{out, p.text, p.tokens}, nil
+}

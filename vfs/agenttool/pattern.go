@@ -1,0 +1,160 @@
+package agenttool
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// A glob pattern is compiled to steps that a set of states runs through, one
+// character of the path at a time, so the cost is bounded by pattern × path.
+
+// step is one element of a pattern.
+type step struct {
+	kind stepKind
+	char rune // of a literal
+}
+
+type stepKind byte
+
+const (
+	literal  stepKind = iota // one given character
+	anyOne                   // ?: one character that is not /
+	anyChars                 // *: any run without /
+	anyPath                  // **: any run
+	anyDirs                  // **/ after a /: any number of whole segments, or none
+)
+
+// pattern is a compiled glob pattern.
+type pattern struct {
+	steps  []step
+	prefix string // every match starts with it
+	suffix string // and ends with it
+	exact  bool   // prefix is the only match
+}
+
+// compile refuses a pattern that can match no path by its form.
+func compile(text string) (*pattern, error) {
+	switch {
+	case text == "" || text[0] != '/':
+		return nil, refuse(CodeInvalidArgument, "the pattern must start with /, such as /**/*.md")
+	case !utf8.ValidString(text):
+		return nil, refuse(CodeInvalidArgument, "the pattern is not valid UTF-8, send it as text")
+	case vpath.Units(text) > vpath.MaxUnits:
+		return nil, refuse(CodeInvalidArgument, "the pattern is longer than %d UTF-16 code units, shorten it", vpath.MaxUnits)
+	case strings.Contains(text, `\`):
+		return nil, refuse(CodeInvalidArgument, "the pattern holds a backslash, separate with / and write special characters as they are")
+	}
+	for seg := range strings.SplitSeq(text, "/") {
+		if seg == "." || seg == ".." {
+			return nil, refuse(CodeInvalidArgument, "the pattern has the segment %q, write the path in full", seg)
+		}
+	}
+	p := &pattern{}
+	for i := 0; i < len(text); {
+		rest := text[i:]
+		switch {
+		case strings.HasPrefix(rest, "**/") && text[i-1] == '/': // text starts with /, so i > 0
+			p.steps = append(p.steps, step{kind: anyDirs})
+			i += 3
+		case strings.HasPrefix(rest, "**"):
+			p.steps = append(p.steps, step{kind: anyPath})
+			i += 2
+		case rest[0] == '*':
+			p.steps = append(p.steps, step{kind: anyChars})
+			i++
+		case rest[0] == '?':
+			p.steps = append(p.steps, step{kind: anyOne})
+			i++
+		default:
+			r, size := utf8.DecodeRuneInString(rest)
+			p.steps = append(p.steps, step{literal, r})
+			i += size
+		}
+	}
+	first, last := strings.IndexAny(text, "*?"), strings.LastIndexAny(text, "*?")
+	if first < 0 {
+		p.prefix, p.exact = text, true
+		return p, nil
+	}
+	p.prefix, p.suffix = text[:first], text[last+1:]
+	if p.steps[len(p.steps)-1].kind == anyDirs || strings.HasSuffix(text[:last+1], "**") && strings.HasPrefix(p.suffix, "/") {
+		p.suffix = strings.TrimPrefix(p.suffix, "/") // the slash belongs to **/
+	}
+	return p, nil
+}
+
+// dir returns the deepest directory that holds every match.
+func (p *pattern) dir() string {
+	if i := strings.LastIndexByte(p.prefix, '/'); i > 0 {
+		return p.prefix[:i]
+	}
+	return "/"
+}
+
+// match reports whether the whole of path matches.
+func (p *pattern) match(path string) bool {
+	if p.exact {
+		return path == p.prefix
+	}
+	if !strings.HasPrefix(path, p.prefix) || !strings.HasSuffix(path, p.suffix) {
+		return false
+	}
+	now, next := make([]bool, len(p.steps)+1), make([]bool, len(p.steps)+1)
+	p.enter(now, 0, true)
+	for _, r := range path {
+		clear(next)
+		alive := false
+		for i, on := range now[:len(p.steps)] {
+			if !on {
+				continue
+			}
+			switch s := p.steps[i]; s.kind {
+			case literal:
+				if r == s.char {
+					p.enter(next, i+1, r == '/')
+					alive = true
+				}
+			case anyOne:
+				if r != '/' {
+					p.enter(next, i+1, false)
+					alive = true
+				}
+			case anyChars:
+				if r != '/' {
+					p.enter(next, i, false)
+					alive = true
+				}
+			default: // anyPath, anyDirs
+				p.enter(next, i, r == '/')
+				alive = true
+			}
+		}
+		if !alive {
+			return false
+		}
+		now, next = next, now
+	}
+	return now[len(p.steps)]
+}
+
+// enter turns on the state before step i, and those after it that need no
+// character. boundary says that the last character was a slash.
+func (p *pattern) enter(states []bool, i int, boundary bool) {
+	for ; !states[i]; i++ {
+		states[i] = true
+		if i == len(p.steps) {
+			return
+		}
+		switch p.steps[i].kind {
+		case anyChars, anyPath:
+		case anyDirs:
+			if !boundary {
+				return
+			}
+		default:
+			return
+		}
+	}
+}

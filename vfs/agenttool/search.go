@@ -1,0 +1,66 @@
+package agenttool
+
+import (
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// lister walks the files of a search in order, a page at a time.
+type lister struct {
+	c     *call
+	dir   string
+	after string
+	size  int // files a page
+	page  []vfs.Info
+	last  bool // page is the last one
+}
+
+// next returns the next file, false at the end.
+func (l *lister) next() (vfs.Info, bool, error) {
+	if len(l.page) == 0 && !l.last {
+		page, err := vfs.List(l.c.ctx, l.c.b, l.dir, vfs.ListOptions{After: l.after, Limit: l.size})
+		if err != nil {
+			return vfs.Info{}, false, l.c.fail(l.dir, err)
+		}
+		l.page, l.after, l.last = page.Files, page.Next, page.Next == ""
+	}
+	if len(l.page) == 0 {
+		return vfs.Info{}, false, nil
+	}
+	info := l.page[0]
+	l.page = l.page[1:]
+	return info, true, nil
+}
+
+// more reports whether another file follows.
+func (l *lister) more() bool { return len(l.page) > 0 || !l.last }
+
+// narrow returns the directory to list for matches that all lie within dir,
+// false when the root excludes them.
+func (c *call) narrow(dir string) (string, bool) {
+	switch {
+	case vpath.Within(dir, c.opts.Root):
+		return dir, true
+	case vpath.Within(c.opts.Root, dir):
+		return c.opts.Root, true
+	}
+	return "", false
+}
+
+// resume decodes the cursor of a search in dir; a mark without a path is the
+// start.
+func (c *call) resume(q query, cursor, dir string) (mark, error) {
+	if cursor == "" {
+		return mark{}, nil
+	}
+	m, err := q.decode(cursor)
+	if err == nil && !m.within(dir) {
+		err = refuse(CodeInvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
+	}
+	return m, err
+}
+
+// noRoom is the error of a search page that cannot hold its first item.
+func (c *call) noRoom(path string) error {
+	return refuse(CodeBudgetTooSmall, "a result of %d tokens cannot hold one match in %s, search in a smaller directory or tell the user to raise the budget", c.budget, path)
+}
