@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 var errNoWatch = fmt.Errorf("this store does not report changes: %w", errors.ErrUnsupported)
@@ -36,10 +38,16 @@ func (r *readOnly) List(ctx context.Context, dir string, opts ListOptions) (Page
 }
 
 func (r *readOnly) Stat(ctx context.Context, path string) (Info, error) {
+	if err := vpath.CheckFile(path); err != nil {
+		return Info{}, err // the package function would put it right in silence
+	}
 	return bare(Stat(ctx, r.b, path))
 }
 
 func (r *readOnly) Watch(ctx context.Context, dir string, fn func(Event)) error {
+	if err := vpath.Check(dir); err != nil {
+		return err
+	}
 	return unwrap(Watch(ctx, r.b, dir, fn))
 }
 

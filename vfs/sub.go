@@ -48,7 +48,11 @@ func (s *sub) Read(ctx context.Context, path string) (File, error) {
 }
 
 func (s *sub) List(ctx context.Context, dir string, opts ListOptions) (Page, error) {
-	if err := vpath.Check(dir); err != nil {
+	opts, err := opts.Checked()
+	if err == nil {
+		err = vpath.Check(dir)
+	}
+	if err != nil {
 		return Page{}, err
 	}
 	// The file at the view's own root has no name in it: start after it. The

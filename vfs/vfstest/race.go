@@ -1,0 +1,296 @@
+package vfstest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+var raceRules = []rule{
+	{"race/write", "of any number of writers with one revision exactly one wins, the others get ErrConflict", writes, raceWrite},
+	{"race/create", "of any number of creators exactly one wins, the others get ErrConflict", writes, raceCreate},
+	{"race/remove", "of any number of removers exactly one wins, the others get ErrNotFound", writes, raceRemove},
+	{"race/mixed", "of writers and removers with one revision exactly one wins", writes, raceMixed},
+	{"race/edits", "no edit is lost when each writes the revision it read and tries again on ErrConflict", writes, raceEdits},
+	{"race/torn", "a read is one written body, whole, with the revision that its write returned", writes, raceTorn},
+	{"race/apart", "writers of different files do not disturb each other, nor a list that runs beside them", writes, raceApart},
+}
+
+// atOnce runs fn n times at once and returns their results.
+func atOnce[T any](n int, fn func(i int) T) []T {
+	results := make([]T, n)
+	start := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			<-start
+			results[i] = fn(i)
+		})
+	}
+	close(start)
+	wg.Wait()
+	return results
+}
+
+const (
+	racers = 16
+	rounds = 6
+)
+
+// winner returns the index of the one nil error, and records a problem when
+// there is not exactly one or another error does not match any of losses.
+func (c *checker) winner(errs []error, losses ...error) int {
+	won := -1
+	for i, err := range errs {
+		switch {
+		case err == nil && won >= 0:
+			c.fatalf("%d and %d of %d both won", won, i, len(errs))
+		case err == nil:
+			won = i
+		case !matchAny(err, losses):
+			c.errorf("a loser got error %v, want one of %q", err, losses)
+		}
+	}
+	if won < 0 {
+		c.fatalf("none of %d won: %v", len(errs), errs[0])
+	}
+	return won
+}
+
+func matchAny(err error, wants []error) bool {
+	for _, want := range wants {
+		if errors.Is(err, want) {
+			return true
+		}
+	}
+	return false
+}
+
+func raceWrite(c *checker) {
+	s := c.open(files("/a"))
+	rev := s.stat("/a").Revision
+	for range rounds {
+		infos := make([]vfs.Info, racers)
+		errs := atOnce(racers, func(i int) (err error) {
+			infos[i], err = vfs.Write(c.ctx, s.w, "/a", fmt.Sprint("writer ", i), rev)
+			return err
+		})
+		won := c.winner(errs, vfs.ErrConflict)
+		f := s.read("/a")
+		if f.Revision != infos[won].Revision || f.Content != fmt.Sprint("writer ", won) {
+			c.errorf("writer %d won at %q, but the file is %q at %q", won, infos[won].Revision, f.Content, f.Revision)
+		}
+		rev = f.Revision
+	}
+}
+
+func raceCreate(c *checker) {
+	s := c.open(nil)
+	for round := range rounds {
+		path := fmt.Sprintf("/new%d", round)
+		errs := atOnce(racers, func(i int) error {
+			_, err := vfs.Write(c.ctx, s.w, path, fmt.Sprint("creator ", i), "")
+			return err
+		})
+		won := c.winner(errs, vfs.ErrConflict)
+		if f := s.read(path); f.Content != fmt.Sprint("creator ", won) {
+			c.errorf("creator %d won, but the file is %q", won, f.Content)
+		}
+	}
+}
+
+func raceRemove(c *checker) {
+	s := c.open(nil)
+	for range rounds {
+		rev := s.write("/a", "x", "").Revision
+		c.winner(atOnce(racers, func(int) error { return vfs.Remove(c.ctx, s.w, "/a", rev) }), vfs.ErrNotFound)
+		_, err := vfs.Read(c.ctx, s.b, "/a")
+		c.match(err, vfs.ErrNotFound, "read after the removes")
+	}
+}
+
+func raceMixed(c *checker) {
+	s := c.open(nil)
+	for round := range rounds {
+		path := fmt.Sprintf("/m%d", round)
+		rev := s.write(path, "x", "").Revision
+		errs := atOnce(racers, func(i int) error {
+			if i%2 == 0 {
+				return vfs.Remove(c.ctx, s.w, path, rev)
+			}
+			_, err := vfs.Write(c.ctx, s.w, path, "y", rev)
+			return err
+		})
+		won := c.winner(errs, vfs.ErrConflict, vfs.ErrNotFound)
+		_, err := vfs.Read(c.ctx, s.b, path)
+		if removed := errors.Is(err, vfs.ErrNotFound); removed != (won%2 == 0) {
+			c.errorf("racer %d won (even ones remove), but reading gives error %v", won, err)
+		}
+	}
+}
+
+func raceEdits(c *checker) {
+	s := c.open(nil)
+	s.write("/log", "", "")
+	errs := atOnce(racers, func(i int) error {
+		for {
+			f, err := vfs.Read(c.ctx, s.b, "/log")
+			if err != nil {
+				return err
+			}
+			_, err = vfs.Write(c.ctx, s.w, "/log", fmt.Sprintf("%s<%d>", f.Content, i), f.Revision)
+			if !errors.Is(err, vfs.ErrConflict) {
+				return err
+			}
+		}
+	})
+	c.ok(errors.Join(errs...), "append")
+	log := s.read("/log").Content
+	for i := range racers {
+		if n := strings.Count(log, fmt.Sprintf("<%d>", i)); n != 1 {
+			c.errorf("the edit of writer %d is in the file %d times, all reported success", i, n)
+		}
+	}
+}
+
+// raceTorn writes bodies that are one letter repeated, each letter with a
+// length of its own, while readers look.
+func raceTorn(c *checker) {
+	sizes := []int{1, 100, 4_000, 4_097, 65_537, 300_000, 1 << 20}
+	if limit, ok := c.maxBytes(); ok {
+		for i := range sizes {
+			sizes[i] = min(sizes[i], limit-len(sizes)+i)
+		}
+	}
+	body := func(i int) string { return strings.Repeat(string(rune('a'+i)), sizes[i]) }
+	s := c.open(nil)
+	s.write("/a", body(0), "")
+
+	var mu sync.Mutex
+	lengths := map[vfs.Revision]int{} // what was written or read at each revision
+	learn := func(rev vfs.Revision, n int) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if known, ok := lengths[rev]; ok && known != n {
+			return fmt.Errorf("the revision %q has %d bytes once and %d bytes another time", rev, known, n)
+		}
+		lengths[rev] = n
+		return nil
+	}
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	seen := make([]error, 3)
+	for r := range seen {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				f, err := vfs.Read(c.ctx, s.b, "/a")
+				if err == nil {
+					err = whole(f, body)
+				}
+				if err == nil {
+					err = learn(f.Revision, len(f.Content))
+				}
+				if err != nil {
+					seen[r] = err
+					return
+				}
+			}
+		})
+	}
+	errs := atOnce(len(sizes), func(i int) error {
+		for n := 0; n < 4; {
+			info, err := vfs.Stat(c.ctx, s.b, "/a")
+			if err == nil {
+				info, err = vfs.Write(c.ctx, s.w, "/a", body(i), info.Revision)
+			}
+			if errors.Is(err, vfs.ErrConflict) {
+				continue
+			}
+			if err == nil {
+				err = learn(info.Revision, sizes[i])
+			}
+			if err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+	close(done)
+	readers.Wait()
+	c.ok(errors.Join(append(errs, seen...)...), "racing writes and reads")
+}
+
+// whole returns an error unless f holds one of the bodies.
+func whole(f vfs.File, body func(int) string) error {
+	if f.Content == "" {
+		return errors.New("a read was empty, which no one wrote")
+	}
+	if want := body(int(f.Content[0] - 'a')); f.Content != want {
+		return fmt.Errorf("a read of %d bytes is no body that was written: one starts like it and has %d", len(f.Content), len(want))
+	}
+	if f.Size >= 0 && f.Size != int64(len(f.Content)) {
+		return fmt.Errorf("a read of %d bytes says size %d", len(f.Content), f.Size)
+	}
+	return nil
+}
+
+func raceApart(c *checker) {
+	s := c.open(files("/stays/1", "/stays/2"))
+	errs := atOnce(racers, func(i int) error {
+		if i == 0 {
+			return s.listing()
+		}
+		path := fmt.Sprintf("/d/%d", i)
+		for n := range rounds {
+			info, err := vfs.Write(c.ctx, s.w, path, fmt.Sprint(n), "")
+			if err == nil {
+				info, err = vfs.Write(c.ctx, s.w, path, fmt.Sprint(n, " again"), info.Revision)
+			}
+			if err == nil && n < rounds-1 {
+				err = vfs.Remove(c.ctx, s.w, path, info.Revision)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	c.ok(errors.Join(errs...), "writes apart from each other")
+	want := files("/stays/1", "/stays/2")
+	for i := 1; i < racers; i++ {
+		want[fmt.Sprintf("/d/%d", i)] = ""
+	}
+	c.same(s.all("/", "", 0), sorted(want, "/", ""), "the list of / afterwards")
+}
+
+// listing lists while others write and checks order and what never changes.
+func (s *store) listing() error {
+	for range 3 * rounds {
+		last, stays := "", 0
+		for info, err := range vfs.Walk(s.ctx, s.b, "/") {
+			if err != nil {
+				return err
+			}
+			if compare(info.Path, last) <= 0 {
+				return fmt.Errorf("a list beside writers has %q after %q", info.Path, last)
+			}
+			if strings.HasPrefix(info.Path, "/stays/") {
+				stays++
+			}
+			last = info.Path
+		}
+		if stays != 2 {
+			return fmt.Errorf("a list beside writers shows %d of 2 files that no one touched", stays)
+		}
+	}
+	return nil
+}
