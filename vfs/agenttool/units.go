@@ -14,16 +14,18 @@ const (
 
 // countUnits returns the units of s, and whether all of it is ASCII.
 func countUnits(s string) (units int, ascii bool) {
-	i := 0
-	for ; i+32 <= len(s); i += 32 {
-		a, b, c, d := load(s[i:]), load(s[i+8:]), load(s[i+16:]), load(s[i+24:])
-		if (a|b|c|d)&highBits != 0 {
+	whole := len(s)
+	for len(s) >= 64 { // in this shape the compiler needs no bounds checks
+		low := load(s) | load(s[8:]) | load(s[16:]) | load(s[24:])
+		high := load(s[32:]) | load(s[40:]) | load(s[48:]) | load(s[56:])
+		if (low|high)&highBits != 0 {
 			break
 		}
+		s = s[64:]
 	}
-	ascii, units = true, i
-	for ; i+8 <= len(s); i += 8 {
-		w := load(s[i:])
+	ascii, units = true, whole-len(s)
+	for len(s) >= 8 {
+		w := load(s)
 		units += 8
 		if w&highBits != 0 {
 			ascii = false
@@ -31,11 +33,11 @@ func countUnits(s string) (units int, ascii bool) {
 			pair := w >> 7 & (w >> 6) & (w >> 5) & (w >> 4) & lowBits // 1111xxxx
 			units += bits.OnesCount64(pair) - bits.OnesCount64(inside)
 		}
+		s = s[8:]
 	}
-	for ; i < len(s); i++ {
-		c := s[i]
-		ascii = ascii && c < 0x80
-		units += unitsOf(c)
+	for i := range len(s) {
+		ascii = ascii && s[i] < 0x80
+		units += unitsOf(s[i])
 	}
 	return units, ascii
 }

@@ -34,7 +34,8 @@ type FS struct {
 	hub         watch.Hub
 
 	mu    sync.RWMutex
-	files *btree.BTreeG[vfs.File] // guarded by mu
+	files map[string]*vfs.File     // guarded by mu; the files themselves never change
+	order *btree.BTreeG[*vfs.File] // the same, sorted; guarded by mu
 }
 
 var _ interface {
@@ -56,7 +57,8 @@ func New(files map[string]string, opts *Options) (*FS, error) {
 	s := &FS{
 		newRevision: opts.NewRevision,
 		now:         opts.Now,
-		files: btree.NewBTreeGOptions(func(a, b vfs.File) bool { return vpath.Compare(a.Path, b.Path) < 0 },
+		files:       make(map[string]*vfs.File, len(files)),
+		order: btree.NewBTreeGOptions(func(a, b *vfs.File) bool { return vpath.Compare(a.Path, b.Path) < 0 },
 			btree.Options{NoLocks: true}),
 	}
 	if s.newRevision == nil {
@@ -73,20 +75,23 @@ func New(files map[string]string, opts *Options) (*FS, error) {
 		if err != nil {
 			return nil, &vfs.PathError{Op: "seed", Path: path, Err: err}
 		}
-		_, twice := s.files.Set(file(clean, content, revision.OfSeed(clean, content), time.Time{}))
-		if twice {
+		if s.files[clean] != nil {
 			return nil, &vfs.PathError{Op: "seed", Path: path, Err: fmt.Errorf("%w: %s is given twice", vfs.ErrInvalidPath, clean)}
 		}
+		s.set(newFile(clean, content, revision.OfSeed(clean, content), time.Time{}))
 	}
 	return s, nil
 }
 
-func file(path, content string, rev vfs.Revision, mod time.Time) vfs.File {
-	return vfs.File{Info: vfs.Info{Path: path, Revision: rev, Size: int64(len(content)), ModTime: mod}, Content: content}
+func newFile(path, content string, rev vfs.Revision, mod time.Time) *vfs.File {
+	return &vfs.File{Info: vfs.Info{Path: path, Revision: rev, Size: int64(len(content)), ModTime: mod}, Content: content}
 }
 
-// key is a search key for the tree.
-func key(path string) vfs.File { return vfs.File{Info: vfs.Info{Path: path}} }
+// set puts f in place of what has its path. mu is held, or s is new.
+func (s *FS) set(f *vfs.File) {
+	s.files[f.Path] = f
+	s.order.Set(f)
+}
 
 // Read implements vfs.Backend.
 func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) {
@@ -95,11 +100,11 @@ func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	f, ok := s.files.Get(key(path))
-	if !ok {
+	f := s.files[path]
+	if f == nil {
 		return vfs.File{}, vfs.ErrNotFound
 	}
-	return f, nil
+	return *f, nil
 }
 
 // Stat implements vfs.Statter.
@@ -123,20 +128,18 @@ func (s *FS) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Pa
 	var page vfs.Page
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if dir != "/" && vpath.Compare(opts.After, dir) < 0 {
-		if f, ok := s.files.Get(key(dir)); ok { // siblings such as dir + "-x" sort between it and its children
-			page.Files = append(page.Files, f.Info)
-		}
-	}
-	base := vpath.Join(dir, "")
+	base := "" // every path below dir starts with it
 	if dir != "/" {
-		base += "/"
+		base = dir + "/"
+		if f := s.files[dir]; f != nil && vpath.Compare(opts.After, dir) < 0 {
+			page.Files = append(page.Files, f.Info) // siblings such as dir + "-x" sort between it and its children
+		}
 	}
 	from := base
 	if vpath.Compare(opts.After, base) > 0 {
 		from = opts.After
 	}
-	s.files.Ascend(key(from), func(f vfs.File) bool {
+	s.order.Ascend(&vfs.File{Info: vfs.Info{Path: from}}, func(f *vfs.File) bool {
 		switch {
 		case f.Path == opts.After:
 			return true
@@ -168,17 +171,18 @@ func (s *FS) Write(ctx context.Context, path, content string, expected vfs.Revis
 func (s *FS) replace(path, content string, expected vfs.Revision) (vfs.Info, uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old, exists := s.files.Get(key(path))
-	if old.Revision != expected { // the zero File's is "", as create expects
+	e := vfs.Event{Path: path, Old: s.files[path]}
+	var current vfs.Revision // "" where there is no file, as create expects
+	if e.Old != nil {
+		current = e.Old.Revision
+	}
+	if current != expected {
 		return vfs.Info{}, 0, vfs.ErrConflict
 	}
 	now := s.now()
-	f := file(path, content, s.newRevision(now, old.Revision), now.Truncate(time.Millisecond))
-	s.files.Set(f)
-	e := vfs.Event{Path: path, Info: f.Info}
-	if exists {
-		e.Old = &old
-	}
+	f := newFile(path, content, s.newRevision(now, current), now.Truncate(time.Millisecond))
+	s.set(f)
+	e.Info = f.Info
 	return f.Info, s.hub.Queue(e), nil
 }
 
@@ -195,15 +199,16 @@ func (s *FS) Remove(ctx context.Context, path string, expected vfs.Revision) err
 func (s *FS) remove(path string, expected vfs.Revision) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old, exists := s.files.Get(key(path))
+	old := s.files[path]
 	switch {
-	case !exists:
+	case old == nil:
 		return 0, vfs.ErrNotFound
 	case old.Revision != expected:
 		return 0, vfs.ErrConflict
 	}
-	s.files.Delete(old)
-	return s.hub.Queue(vfs.Event{Path: path, Info: vfs.Info{Path: path}, Old: &old}), nil
+	delete(s.files, path)
+	s.order.Delete(old)
+	return s.hub.Queue(vfs.Event{Path: path, Info: vfs.Info{Path: path}, Old: old}), nil
 }
 
 // Watch implements vfs.Watcher.
