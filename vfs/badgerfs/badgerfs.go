@@ -1,0 +1,199 @@
+package badgerfs
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// FS is a view of one namespace of a store. It is safe for concurrent use.
+type FS struct {
+	st     *store
+	space  *space
+	closed atomic.Bool
+}
+
+var _ interface {
+	vfs.Backend
+	vfs.Writer
+	vfs.Remover
+	vfs.Statter
+	vfs.Watcher
+	vfs.Router
+	Close() error
+} = (*FS)(nil)
+
+// Namespace returns another view of the same open database, which must be closed
+// as well. "" means DefaultNamespace.
+func (s *FS) Namespace(name string) (*FS, error) {
+	if name == "" {
+		name = DefaultNamespace
+	}
+	if err := checkNamespace(name); err != nil {
+		return nil, err
+	}
+	if err := s.enter(context.Background()); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	return s.st.view(name), nil
+}
+
+// Close ends this view, and the database with the last view of it; what was
+// relaxed is then on disk. It waits for operations in progress. Closing twice
+// does nothing.
+func (s *FS) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	return s.st.leave()
+}
+
+// enter begins an operation, during which the database stays open. After a nil
+// error, leave ends it.
+func (s *FS) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.st.gate.RLock()
+	if s.closed.Load() {
+		s.st.gate.RUnlock()
+		return errClosed
+	}
+	return nil
+}
+
+func (s *FS) leave() { s.st.gate.RUnlock() }
+
+// Read implements vfs.Backend. Besides the errors named there: ErrDamaged, when
+// the content is not what was written.
+func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) {
+	if err := vpath.CheckFile(path); err != nil {
+		return vfs.File{}, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return vfs.File{}, err
+	}
+	defer s.leave()
+	var f vfs.File
+	var err error
+	// Compact may move a content between looking up its place and reading there,
+	// and then looking again finds it. Damage stays.
+	for range 3 {
+		err = s.st.read(func(txn *badger.Txn) error {
+			rec, err := s.st.getRecord(txn, s.space, path)
+			if err != nil {
+				return err
+			}
+			content, err := s.st.getContent(txn, s.space, path, rec)
+			if err != nil {
+				return err
+			}
+			f = vfs.File{Info: rec.info(path), Content: content}
+			return nil
+		})
+		if !errors.Is(err, ErrDamaged) {
+			break
+		}
+	}
+	return f, err
+}
+
+// Stat implements vfs.Statter. It does not read the content.
+func (s *FS) Stat(ctx context.Context, path string) (vfs.Info, error) {
+	if err := vpath.CheckFile(path); err != nil {
+		return vfs.Info{}, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return vfs.Info{}, err
+	}
+	defer s.leave()
+	var info vfs.Info
+	err := s.st.read(func(txn *badger.Txn) error {
+		rec, err := s.st.getRecord(txn, s.space, path)
+		if err == nil {
+			info = rec.info(path)
+		}
+		return err
+	})
+	return info, err
+}
+
+// Write implements vfs.Writer.
+func (s *FS) Write(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error) {
+	c, err := s.newWrite(path, content, expected)
+	if err != nil {
+		return vfs.Info{}, err
+	}
+	err = s.make(ctx, c)
+	return c.info, err
+}
+
+// Remove implements vfs.Remover.
+func (s *FS) Remove(ctx context.Context, path string, expected vfs.Revision) error {
+	if err := vpath.CheckFile(path); err != nil {
+		return err
+	}
+	return s.make(ctx, s.newChange(path, expected, true))
+}
+
+func (s *FS) newChange(path string, expected vfs.Revision, remove bool) *change {
+	return &change{space: s.space, path: path, expected: expected, remove: remove, done: make(chan struct{})}
+}
+
+func (s *FS) newWrite(path, content string, expected vfs.Revision) (*change, error) {
+	if err := vpath.CheckFile(path); err != nil {
+		return nil, err
+	}
+	if err := vfs.CheckContent(content); err != nil {
+		return nil, err
+	}
+	c := s.newChange(path, expected, false)
+	c.content = []byte(content)
+	c.record = describe(c.content)
+	c.stamp = func(old vfs.Revision) (vfs.Revision, time.Time) {
+		now := s.st.opts.Now()
+		return s.st.opts.NewRevision(now, old), now.Truncate(time.Millisecond)
+	}
+	return c, nil
+}
+
+// make has one change committed and its event delivered.
+func (s *FS) make(ctx context.Context, c *change) error {
+	if err := s.commit(ctx, c); err != nil {
+		return err
+	}
+	s.space.hub.Deliver(c.seq)
+	return c.err
+}
+
+// commit returns when every change is done; each has its own error.
+func (s *FS) commit(ctx context.Context, changes ...*change) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	if s.st.opts.ReadOnly {
+		return vfs.ErrReadOnly
+	}
+	s.st.write(ctx, changes...)
+	return nil
+}
+
+// Watch implements vfs.Watcher.
+func (s *FS) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
+	if s.closed.Load() {
+		return errClosed
+	}
+	return s.space.hub.Watch(ctx, dir, fn)
+}
+
+// Route implements vfs.Router: one route, which can be written unless the store
+// was opened with ReadOnly.
+func (s *FS) Route(string) (prefix string, writable bool) { return "/", !s.st.opts.ReadOnly }

@@ -1,0 +1,47 @@
+package badgerfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// The reasons for which Open refuses a directory, apart from those of the file
+// system; match them with errors.Is. Errors of a closed view match fs.ErrClosed.
+var (
+	// ErrInUse: this or another process has the store open.
+	ErrInUse = errors.New("the store is in use")
+	// ErrForeign: the directory holds something that is no goliathfs store.
+	ErrForeign = errors.New("this is no goliathfs store")
+	// ErrFormat: another version of goliathfs or of Badger made the store.
+	ErrFormat = errors.New("the store has another format")
+	// ErrDamaged: files or acknowledged writes are missing or altered. Reads return
+	// it too, for the one file that is concerned.
+	ErrDamaged = errors.New("the store is damaged")
+	// ErrNeedsRecovery: the last writer was killed, so the store has to be opened
+	// for writing once before it can be opened with ReadOnly.
+	ErrNeedsRecovery = errors.New("the store was not closed")
+)
+
+var errClosed = fmt.Errorf("the store is closed: %w", fs.ErrClosed)
+
+// damagedFile is the error of one virtual file.
+func damagedFile(namespace, path, what string) error {
+	return fmt.Errorf("%w: %s of namespace %s: %s, so restore it from a backup or remove it", ErrDamaged, path, namespace, what)
+}
+
+// damagedStore is the error of a whole store.
+func damagedStore(format string, args ...any) error {
+	return fmt.Errorf("%w: %s, so restore a backup, or copy the directory and open it with AcceptLoss", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// guard runs a call into Badger, which panics on some damage, and makes such a
+// panic an error.
+func guard(call func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: Badger gave up (%.200v), so restore a backup", ErrDamaged, r)
+		}
+	}()
+	return call()
+}

@@ -1,0 +1,88 @@
+//go:build linux || darwin
+
+package badgerfs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+var errNoSpace error = syscall.ENOSPC
+
+// ownLock says that lockDir locks, so that Badger need not.
+const ownLock = true
+
+// dirLock is the lock that Badger itself would take: flock on its directory, with
+// the process number in a file for people to read. It ends with the process.
+type dirLock struct {
+	d       *os.File
+	pidFile string // "" when locked for reading
+}
+
+// lockDir locks the Badger directory of the store in dir.
+func lockDir(dir string, readOnly bool) (*dirLock, error) {
+	d, err := os.Open(filepath.Join(dir, badgerDir))
+	if err != nil {
+		return nil, err
+	}
+	how, l := syscall.LOCK_EX, &dirLock{d: d, pidFile: filepath.Join(d.Name(), pidFile)}
+	if readOnly {
+		how, l.pidFile = syscall.LOCK_SH, ""
+	}
+	if err := syscall.Flock(int(d.Fd()), how|syscall.LOCK_NB); err != nil {
+		d.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, inUse(filepath.Join(dir, badgerDir, pidFile))
+		}
+		return nil, fmt.Errorf("lock %s: %w", d.Name(), err)
+	}
+	if l.pidFile != "" {
+		// What counts is the lock: a number that cannot be written hurts no one.
+		_ = os.WriteFile(l.pidFile, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
+	}
+	return l, nil
+}
+
+func inUse(pidFile string) error {
+	text, _ := os.ReadFile(pidFile) // missing when it is locked for reading
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	switch {
+	case err != nil, errors.Is(syscall.Kill(pid, 0), syscall.ESRCH): // left by a process that was killed
+		return fmt.Errorf("%w: it is open for reading, so wait until it is closed there", ErrInUse)
+	case pid == os.Getpid():
+		return fmt.Errorf("%w: it is already open in this process, so use that one or its Namespace method", ErrInUse)
+	}
+	return fmt.Errorf("%w: process %d has it open, so reach the files through that process (goliathfs serve) or end it", ErrInUse, pid)
+}
+
+func (l *dirLock) release() error {
+	var err error
+	if l.pidFile != "" {
+		if err = os.Remove(l.pidFile); errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+	}
+	return errors.Join(err, l.d.Close())
+}
+
+// freeBytes returns how much a disk has left for this user.
+func freeBytes(dir string) (int64, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil
+}
+
+// allocated returns how much of the disk a file takes, in bytes.
+func allocated(info os.FileInfo) int64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Blocks * 512
+	}
+	return info.Size()
+}

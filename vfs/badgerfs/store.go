@@ -1,0 +1,158 @@
+package badgerfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/watch"
+)
+
+// store is one open database, shared by its views.
+type store struct {
+	dir   string
+	opts  Options
+	db    *badger.DB
+	lock  *dirLock
+	mark  *mark
+	queue *queue
+
+	// gate is held for reading by every operation that uses db, and for writing
+	// to close it.
+	gate sync.RWMutex
+
+	mu     sync.Mutex
+	views  int               // open ones; guarded by mu
+	spaces map[string]*space // guarded by mu
+}
+
+// space is one namespace. Views of it share the hub.
+type space struct {
+	name    string
+	meta    []byte // prefix of metadata keys
+	content []byte // prefix of content keys
+	hub     watch.Hub
+}
+
+// view returns a new view of a namespace.
+func (st *store) view(name string) *FS {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	sp := st.spaces[name]
+	if sp == nil {
+		sp = &space{name: name, meta: namespacePrefix(kindMeta, name), content: namespacePrefix(kindContent, name)}
+		st.spaces[name] = sp
+	}
+	st.views++
+	return &FS{st: st, space: sp}
+}
+
+// leave ends one view, and the database with the last.
+func (st *store) leave() error {
+	st.mu.Lock()
+	st.views--
+	last := st.views == 0
+	st.mu.Unlock()
+	if !last {
+		return nil
+	}
+	st.gate.Lock()
+	defer st.gate.Unlock()
+	return st.shut()
+}
+
+// shut closes the database in order: first Badger, then the notes about its
+// files, and the lock last.
+func (st *store) shut() error {
+	n, countErr := st.count()
+	err := guard(st.db.Close)
+	if err == nil && countErr == nil && !st.opts.ReadOnly {
+		err = errors.Join(st.mark.sync(n), recordFiles(st.dir, true))
+	}
+	if err := errors.Join(err, countErr, st.mark.close(), st.lock.release()); err != nil {
+		return fmt.Errorf("close %s: %w", st.dir, err)
+	}
+	return nil
+}
+
+// count returns the number of commits that the database holds.
+func (st *store) count() (n uint64, err error) {
+	err = st.read(func(txn *badger.Txn) error {
+		n, err = commitNumber(txn)
+		return err
+	})
+	return n, err
+}
+
+// read runs fn on a snapshot of the database.
+func (st *store) read(fn func(*badger.Txn) error) error {
+	return guard(func() error { return st.db.View(fn) })
+}
+
+// write makes the changes, in order, and returns when all are done.
+func (st *store) write(ctx context.Context, changes ...*change) {
+	st.queue.add(changes...)
+	for _, c := range changes {
+		st.queue.wait(ctx, c, st.lead)
+	}
+}
+
+// getRecord returns the metadata of a file, or vfs.ErrNotFound.
+func (st *store) getRecord(txn *badger.Txn, sp *space, path string) (rec record, err error) {
+	key := pathKey(sp.meta, path)
+	item, err := txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return record{}, vfs.ErrNotFound
+	}
+	if err != nil {
+		return record{}, err
+	}
+	err = item.Value(func(v []byte) error {
+		rec, err = decodeRecord(key, v)
+		return err
+	})
+	if errors.Is(err, errRecord) {
+		err = damagedFile(sp.name, path, err.Error())
+	}
+	return rec, err
+}
+
+// getContent returns the content that rec describes.
+func (st *store) getContent(txn *badger.Txn, sp *space, path string, rec record) (content string, err error) {
+	item, err := txn.Get(pathKey(sp.content, path))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return "", damagedFile(sp.name, path, "its content is missing")
+	}
+	if err != nil {
+		return "", err
+	}
+	err = item.Value(func(v []byte) error {
+		if !rec.holds(v) {
+			return damagedFile(sp.name, path, "its content is not what was written")
+		}
+		content = string(v)
+		return nil
+	})
+	return content, err
+}
+
+// diskFull is how much of the disk a store leaves free, in bytes. Badger writes
+// through mapped files, and a page that the disk has no room for ends the
+// process instead of the write, so room is looked for before each commit.
+const diskFull = 2 * memTableSize
+
+func (st *store) room(group []*change) error {
+	need := int64(diskFull)
+	for _, c := range group {
+		need += int64(2 * len(c.content))
+	}
+	free, err := freeBytes(st.dir)
+	if err != nil || free >= need {
+		return nil // where it cannot be told, the attempt decides
+	}
+	return fmt.Errorf("no write to %s: %d bytes are free on its disk where %d are needed, so make room: %w", st.dir, free, need, errNoSpace)
+}
