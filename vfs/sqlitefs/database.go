@@ -1,0 +1,188 @@
+package sqlitefs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/goliathfs/goliathfs/vfs/watch"
+)
+
+// database is what all namespaces of one database share.
+type database struct {
+	opts   Options
+	own    bool // the connections were opened here: they are closed here too
+	opener func(context.Context) (*sql.DB, error)
+	source *source // of a file that is only read, else nil
+
+	// connecting and turn hold one token each. They are channels so that a
+	// waiting operation can give up. connecting is held while connecting; turn is
+	// held while writing, until the event of the write is queued, and never
+	// while a watcher's callback runs.
+	connecting, turn chan struct{}
+
+	mu     sync.RWMutex // read-held by every operation while it uses h
+	h      *handle      // nil until the first operation
+	gen    uint64       // how often h was replaced
+	looked time.Time    // when source was last looked at
+	closed bool
+
+	spaceMu sync.Mutex
+	spaces  map[string]*space
+	pollers int // running pollers of all spaces; the first pins, the last unpins
+}
+
+// space is one namespace with its watchers, shared by all views of it.
+type space struct {
+	name string
+	hub  watch.Hub
+	poll poller
+}
+
+func newDatabase(opts Options, opener func(context.Context) (*sql.DB, error)) *database {
+	return &database{
+		opts:       opts,
+		opener:     opener,
+		connecting: make(chan struct{}, 1),
+		turn:       make(chan struct{}, 1),
+		spaces:     map[string]*space{},
+	}
+}
+
+func (d *database) space(name string) *space {
+	d.spaceMu.Lock()
+	defer d.spaceMu.Unlock()
+	s := d.spaces[name]
+	if s == nil {
+		s = &space{name: name}
+		d.spaces[name] = s
+	}
+	return s
+}
+
+// acquire returns the open database, connecting first when it has to. The
+// caller calls release when it is done with it, and before it calls anyone
+// outside this package.
+func (d *database) acquire(ctx context.Context) (*handle, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for {
+		d.mu.RLock()
+		switch {
+		case d.closed:
+			d.mu.RUnlock()
+			return nil, errClosed
+		case d.h != nil && (d.source == nil || time.Since(d.looked) < d.opts.PollInterval):
+			return d.h, nil
+		}
+		d.mu.RUnlock()
+		if err := d.connect(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (d *database) release() { d.mu.RUnlock() }
+
+// connect opens the database, or looks whether a file that is only read has
+// changed in a way that needs it opened anew. A failure leaves things as they
+// were, so that the next operation tries again.
+func (d *database) connect(ctx context.Context) error {
+	if err := d.take(ctx, d.connecting); err != nil {
+		return err
+	}
+	defer func() { <-d.connecting }()
+	d.mu.RLock()
+	current, closed := d.h, d.closed
+	d.mu.RUnlock()
+	if closed {
+		return errClosed
+	}
+	h := current
+	if d.source != nil {
+		fresh, err := d.source.refresh(ctx, current)
+		if err != nil {
+			return d.explain(ctx, err)
+		}
+		h = fresh
+	} else if current == nil {
+		fresh, err := d.dial(ctx)
+		if err != nil {
+			return err
+		}
+		h = fresh
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.looked = time.Now()
+	if h == current {
+		return nil
+	}
+	if d.closed {
+		return errors.Join(errClosed, h.close(d.own))
+	}
+	d.h = h
+	d.gen++
+	if current != nil {
+		return d.explain(ctx, current.close(d.own))
+	}
+	return nil
+}
+
+// dial makes the first connection, prepared for reading and writing.
+func (d *database) dial(ctx context.Context) (*handle, error) {
+	db, err := d.opener(ctx)
+	if err != nil {
+		return nil, d.explain(ctx, err)
+	}
+	var h *handle
+	err = d.patiently(ctx, func() (err error) {
+		if h, err = newHandle(ctx, db, d.opts.ReadOnly); err != nil {
+			return err
+		}
+		if err = h.pin(ctx, d.own); err != nil {
+			err = errors.Join(err, h.closeStmts())
+		}
+		return err
+	})
+	if err != nil && d.own {
+		err = errors.Join(err, db.Close())
+	}
+	return h, err
+}
+
+// take waits for a token: at most BusyTimeout, for whoever has it may itself
+// wait for another program.
+func (d *database) take(ctx context.Context, token chan struct{}) error {
+	select {
+	case token <- struct{}{}:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(d.opts.BusyTimeout)
+	defer timer.Stop()
+	select {
+	case token <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return busyError(d.opts.BusyTimeout, nil)
+	}
+}
+
+// close waits for operations to end and gives back the connections. Closing
+// twice is harmless.
+func (d *database) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h := d.h
+	d.h, d.closed = nil, true
+	if h == nil {
+		return nil
+	}
+	return d.explain(context.Background(), h.close(d.own))
+}

@@ -1,0 +1,98 @@
+package sqlitefs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// storeError is a sentence for people in front of a cause for programs. It
+// keeps the driver's wording out of the sentence.
+type storeError struct {
+	text   string
+	causes []error
+}
+
+func (e *storeError) Error() string   { return e.text }
+func (e *storeError) Unwrap() []error { return e.causes }
+
+var errClosed = fmt.Errorf("the store was closed, open it again: %w", fs.ErrClosed)
+
+// codeOf returns the primary SQLite result code in err, 0 when there is none.
+// It knows this package's driver, and others that have a method Code() int.
+func codeOf(err error) sqlite3.ErrorCode {
+	var code sqlite3.ErrorCode
+	if errors.As(err, &code) {
+		return code
+	}
+	var coded interface{ Code() int }
+	if errors.As(err, &coded) {
+		return sqlite3.ErrorCode(coded.Code() & 0xff)
+	}
+	return 0
+}
+
+func isBusy(err error) bool {
+	code := codeOf(err)
+	return code == sqlite3.BUSY || code == sqlite3.LOCKED
+}
+
+func busyError(waited time.Duration, cause error) error {
+	return &storeError{fmt.Sprintf("the database was locked by another program for %v, try again when that has finished", waited), []error{cause}}
+}
+
+// explain turns a driver's error into one sentence that says what to do.
+func (d *database) explain(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ended := ctx.Err(); ended != nil {
+		return ended // the driver reports an interrupt, or even a lock
+	}
+	switch codeOf(err) {
+	case sqlite3.BUSY, sqlite3.LOCKED:
+		return busyError(d.opts.BusyTimeout, err)
+	case sqlite3.READONLY:
+		return &storeError{"the database file or its folder cannot be written, change the rights or open it read-only", []error{vfs.ErrReadOnly, err}}
+	case sqlite3.FULL:
+		return &storeError{"the disk is full, make room and try again; the file is as it was", []error{err}}
+	case sqlite3.CORRUPT:
+		return &storeError{"the database is damaged, check it and restore a backup", []error{err}}
+	case sqlite3.NOTADB:
+		return &storeError{"the file is not a SQLite database, or it is encrypted or damaged", []error{err}}
+	case sqlite3.CANTOPEN:
+		return &storeError{"the database file could not be opened, look at its rights and those of its folder, or open it read-only", []error{err}}
+	}
+	return fmt.Errorf("the database failed: %w", err)
+}
+
+// patiently runs op, and again while the database is busy, for BusyTimeout. The
+// connections opened here wait by themselves; the caller's may not.
+func (d *database) patiently(ctx context.Context, op func() error) error {
+	err := op()
+	if err == nil || !isBusy(err) {
+		return d.explain(ctx, err)
+	}
+	deadline := time.Now().Add(d.opts.BusyTimeout)
+	for pause := time.Millisecond; isBusy(err) && time.Now().Before(deadline) && ctx.Err() == nil; pause = min(2*pause, 50*time.Millisecond) {
+		wait(ctx, pause)
+		err = op()
+	}
+	return d.explain(ctx, err)
+}
+
+// wait returns after pause, or when ctx ends.
+func wait(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

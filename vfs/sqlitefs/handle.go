@@ -1,0 +1,172 @@
+package sqlitefs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+)
+
+// The one table, and its index. A phone's database has them in the same words.
+const (
+	createTable = `CREATE TABLE IF NOT EXISTS goliath_files_v1 (
+	namespace TEXT NOT NULL, path TEXT NOT NULL, path_key TEXT NOT NULL, content TEXT NOT NULL, revision TEXT NOT NULL,
+	PRIMARY KEY(namespace, path))`
+	createIndex = `CREATE INDEX IF NOT EXISTS goliath_files_order_v1 ON goliath_files_v1(namespace, path_key)`
+	findTable   = `SELECT count(*) FROM sqlite_master WHERE type IN ('table', 'index') AND name IN ('goliath_files_v1', 'goliath_files_order_v1')`
+)
+
+// Reading. octet_length does not load the content, typeof tells a BLOB, and the
+// types of path and revision keep rows out that could not be shown anyway.
+const (
+	selectFile = `SELECT path_key, revision, octet_length(content), typeof(content),
+	CASE WHEN octet_length(content) <= ?3 THEN content END
+	FROM goliath_files_v1 WHERE namespace = ?1 AND path = ?2`
+	selectInfo = `SELECT path_key, revision, octet_length(content)
+	FROM goliath_files_v1 WHERE namespace = ?1 AND path = ?2`
+	selectPage = `SELECT path, path_key, revision, octet_length(content)
+	FROM goliath_files_v1 WHERE namespace = ?1 AND path_key > ?2 AND path_key < ?3
+	AND typeof(path) = 'text' AND typeof(revision) = 'text' ORDER BY path_key`
+	selectAll = `SELECT path, path_key, revision FROM goliath_files_v1
+	WHERE namespace = ?1 AND typeof(path) = 'text' AND typeof(revision) = 'text'`
+)
+
+// Writing. The revision is checked by the statement that changes the row.
+const (
+	insertFile = `INSERT INTO goliath_files_v1(namespace, path, path_key, content, revision)
+	VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING`
+	updateFile = `UPDATE goliath_files_v1 SET content = ?4, revision = ?5
+	WHERE namespace = ?1 AND path = ?2 AND revision = ?3`
+	deleteFile = `DELETE FROM goliath_files_v1 WHERE namespace = ?1 AND path = ?2 AND revision = ?3`
+)
+
+// handle is an open database with its prepared statements.
+type handle struct {
+	db    *sql.DB
+	utf16 bool
+	max   int64 // the greatest content that is loaded, in bytes of the database
+
+	file, info, page, all *sql.Stmt
+	w                     writer
+	private               string // the folder of a private copy, "" without one
+}
+
+// writer is what changes the table: one connection of its own, or the pool when
+// that has only one.
+type writer struct {
+	conn                   *sql.Conn // nil for the pool
+	insert, update, delete *sql.Stmt
+	version                *sql.Stmt // changes when another connection commits
+}
+
+// preparer is a pool or a connection.
+type preparer interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
+// newHandle looks at the database, makes the table unless readOnly, and prepares
+// the statements.
+func newHandle(ctx context.Context, db *sql.DB, readOnly bool) (*handle, error) {
+	h := &handle{db: db, max: maxContent}
+	if err := h.look(ctx, readOnly); err != nil {
+		return nil, err
+	}
+	if h.utf16 {
+		h.max *= 2 // one byte of ASCII takes two
+	}
+	for query, stmt := range map[string]**sql.Stmt{selectFile: &h.file, selectInfo: &h.info, selectPage: &h.page, selectAll: &h.all} {
+		var err error
+		if *stmt, err = db.PrepareContext(ctx, query); err != nil {
+			return nil, errors.Join(err, h.closeStmts())
+		}
+	}
+	return h, nil
+}
+
+var errNoTable = &storeError{"the database holds no agent files (it has no table goliath_files_v1), so name another file or open it writable to add the table", nil}
+
+func (h *handle) look(ctx context.Context, readOnly bool) error {
+	var file string
+	if err := h.db.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file); err != nil {
+		return err
+	}
+	if file == "" && h.db.Stats().MaxOpenConnections != 1 {
+		return &storeError{"each connection to an in-memory database is a database of its own, so call SetMaxOpenConns(1) on the pool", nil}
+	}
+	var found int
+	if err := h.db.QueryRowContext(ctx, findTable).Scan(&found); err != nil {
+		return err
+	}
+	switch {
+	case found < 2 && !readOnly: // a database that has both is not even locked
+		if _, err := h.db.ExecContext(ctx, createTable); err != nil {
+			return err
+		}
+		if _, err := h.db.ExecContext(ctx, createIndex); err != nil {
+			return err
+		}
+	case found == 0:
+		return errNoTable
+	}
+	var width int
+	err := h.db.QueryRowContext(ctx, `SELECT length(CAST('a' AS BLOB))`).Scan(&width)
+	h.utf16 = width == 2
+	return err
+}
+
+// pin prepares the writing statements, on a connection of their own where the
+// pool has more than one: only there does data_version tell the changes of
+// others from our own.
+func (h *handle) pin(ctx context.Context, alone bool) (err error) {
+	var w writer
+	var p preparer = h.db
+	if alone && h.db.Stats().MaxOpenConnections != 1 {
+		if w.conn, err = h.db.Conn(ctx); err != nil {
+			return err
+		}
+		p = w.conn
+	}
+	for query, stmt := range map[string]**sql.Stmt{insertFile: &w.insert, updateFile: &w.update, deleteFile: &w.delete, `PRAGMA data_version`: &w.version} {
+		if *stmt, err = p.PrepareContext(ctx, query); err != nil {
+			return errors.Join(err, w.close())
+		}
+	}
+	old := h.w
+	h.w = w
+	return old.close()
+}
+
+func (w *writer) close() error {
+	var errs []error
+	for _, stmt := range []*sql.Stmt{w.insert, w.update, w.delete, w.version} {
+		if stmt != nil {
+			errs = append(errs, stmt.Close())
+		}
+	}
+	if w.conn != nil {
+		errs = append(errs, w.conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (h *handle) closeStmts() error {
+	errs := []error{h.w.close()}
+	for _, stmt := range []*sql.Stmt{h.file, h.info, h.page, h.all} {
+		if stmt != nil {
+			errs = append(errs, stmt.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// close gives back what the handle holds, and the pool when it was opened here.
+func (h *handle) close(own bool) error {
+	err := h.closeStmts()
+	if own {
+		err = errors.Join(err, h.db.Close())
+	}
+	if h.private != "" {
+		err = errors.Join(err, os.RemoveAll(h.private))
+	}
+	return err
+}

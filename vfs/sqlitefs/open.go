@@ -1,0 +1,197 @@
+package sqlitefs
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// Memory is the file name of a database in memory, one for each store.
+const Memory = ":memory:"
+
+// Open returns a store in the database file, which it creates with a write-ahead
+// log when it is missing. Close the store when done. It refuses, in a
+// *fs.PathError and without changing anything: a file that is no SQLite database
+// or has no byte in it, a missing file with MustExist or ReadOnly, a database
+// without the table with ReadOnly, and options that cannot be.
+func Open(ctx context.Context, file string, opts *Options) (*FS, error) {
+	s, err := open(ctx, file, opts)
+	if err != nil {
+		return nil, &vfs.PathError{Op: "open", Path: file, Err: err}
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, file string, opts *Options) (*FS, error) {
+	filled, err := opts.filled()
+	if err != nil {
+		return nil, err
+	}
+	d := newDatabase(filled, nil)
+	d.own = true
+	if file == Memory {
+		d.opener = d.openMemory
+	} else if err := d.openFile(ctx, file); err != nil {
+		return nil, err
+	}
+	if _, err := d.acquire(ctx); err != nil {
+		return nil, err
+	}
+	d.release()
+	return &FS{d, d.space(filled.Namespace), true}, nil
+}
+
+// openMemory keeps to one connection, for each is a database of its own.
+func (d *database) openMemory(context.Context) (*sql.DB, error) {
+	db, err := driver.Open(Memory, d.prepare)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// openFile looks at the file before SQLite does, which would take an empty file
+// for a new database.
+func (d *database) openFile(ctx context.Context, file string) error {
+	full, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	err = checkFile(full)
+	if errors.Is(err, fs.ErrNotExist) && !d.opts.MustExist && !d.opts.ReadOnly {
+		err = d.create(ctx, full)
+	}
+	if err != nil {
+		return err
+	}
+	if full, err = filepath.EvalSymlinks(full); err != nil {
+		return err
+	}
+	if d.opts.ReadOnly {
+		d.source = &source{db: d, file: full}
+		return nil
+	}
+	d.opener = func(context.Context) (*sql.DB, error) { return d.pool(full, "mode=rw") }
+	return nil
+}
+
+// pool opens a database file with every connection prepared.
+func (d *database) pool(file, query string) (*sql.DB, error) {
+	db, err := driver.Open(dsn(file, query), d.prepare)
+	if err != nil {
+		return nil, err
+	}
+	conns := 2 + 2*runtime.GOMAXPROCS(0) // one writes
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
+}
+
+// dsn names a file to the driver; "?", "#" and "%" in it are escaped.
+func dsn(file, query string) string {
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(file), RawQuery: query}).String()
+}
+
+// prepare sets up each connection that is opened here.
+func (d *database) prepare(c *sqlite3.Conn) error {
+	if err := c.BusyTimeout(d.opts.BusyTimeout); err != nil {
+		return err
+	}
+	durable := `PRAGMA synchronous = FULL`
+	if d.opts.Relaxed {
+		durable = `PRAGMA synchronous = NORMAL`
+	}
+	return c.Exec(durable + `; PRAGMA cell_size_check = ON`)
+}
+
+const magic = "SQLite format 3\x00"
+
+// checkFile refuses what is no database by its first bytes.
+func checkFile(file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no such file, look for a spelling mistake or create it by opening it writable: %w", fs.ErrNotExist)
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errors.New("it is a folder, name the database file in it")
+	case !info.Mode().IsRegular():
+		return errors.New("it is not a regular file, name a database file")
+	case info.Size() == 0:
+		return errors.New("the file has no byte in it, so it was cut off or never was a database: restore a backup, or remove it to start a new one")
+	}
+	head := make([]byte, len(magic))
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	_, err = io.ReadFull(f, head)
+	if err := errors.Join(err, f.Close()); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	if string(head) != magic {
+		return errors.New("it is not a SQLite database, or it is encrypted or damaged; nothing was changed")
+	}
+	return nil
+}
+
+// create makes a new database under another name and gives it its own in one
+// step, so that a crash leaves no half-made file and no one's file is replaced.
+func (d *database) create(ctx context.Context, file string) error {
+	if _, err := os.Stat(filepath.Dir(file)); err != nil {
+		return fmt.Errorf("its folder cannot be used, make it first: %w", err)
+	}
+	fresh := file + ".new-" + rand.Text()[:8]
+	defer os.Remove(fresh)
+	db, err := driver.Open(dsn(fresh, "mode=rwc"), d.prepare)
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	for _, query := range []string{`PRAGMA journal_mode = WAL`, createTable, createIndex} {
+		if _, err := db.ExecContext(ctx, query); err != nil {
+			return errors.Join(d.explain(ctx, err), db.Close())
+		}
+	}
+	if err := db.Close(); err != nil {
+		return d.explain(ctx, err)
+	}
+	return publish(fresh, file)
+}
+
+// publish gives a finished file its name. A file that came meanwhile stays.
+func publish(fresh, file string) error {
+	if err := os.Link(fresh, file); err != nil && !errors.Is(err, fs.ErrExist) {
+		if _, err := os.Stat(file); err == nil { // a file system without links
+			return nil
+		}
+		if err := os.Rename(fresh, file); err != nil {
+			return err
+		}
+	}
+	return syncDir(filepath.Dir(file))
+}
+
+// syncDir makes a new name in dir survive a power failure.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

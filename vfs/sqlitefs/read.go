@@ -1,0 +1,185 @@
+package sqlitefs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// Read implements vfs.Backend.
+func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) {
+	if err := vpath.CheckFile(path); err != nil {
+		return vfs.File{}, err
+	}
+	h, err := s.db.acquire(ctx)
+	if err != nil {
+		return vfs.File{}, err
+	}
+	defer s.db.release()
+	f, err := s.load(ctx, h, path)
+	if err == nil {
+		err = checkText(f)
+	}
+	if err != nil {
+		return vfs.File{}, err
+	}
+	return f.File, nil
+}
+
+// loaded is a row as it is, whether or not its content can be shown.
+type loaded struct {
+	vfs.File
+	bytes int64 // of the content, as the database counts
+	typ   string
+}
+
+// load reads the row at path. Content far over the limit is left "".
+func (s *FS) load(ctx context.Context, h *handle, path string) (loaded, error) {
+	var f loaded
+	var key string
+	var rev, content any
+	err := s.db.patiently(ctx, func() error {
+		return h.file.QueryRowContext(ctx, s.space.name, path, h.max).Scan(&key, &rev, &f.bytes, &f.typ, &content)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return f, vfs.ErrNotFound
+	}
+	if err != nil {
+		return f, err
+	}
+	revision, _ := rev.(string) // a BLOB is no revision
+	if err := checkRow(path, key, revision); err != nil {
+		return f, err
+	}
+	switch c := content.(type) {
+	case string:
+		f.Content = c
+	case []byte: // a BLOB, or text of another driver
+		f.Content = string(c)
+	}
+	f.Info = h.infoOf(path, revision, int64(len(f.Content)))
+	f.Size = int64(len(f.Content))
+	return f, nil
+}
+
+// checkText refuses content that is no text or too large.
+func checkText(f loaded) error {
+	switch {
+	case f.typ != "text":
+		return fmt.Errorf("%w: the row holds a %s where text belongs, so check the store and repair it", vfs.ErrNotText, f.typ)
+	case f.Content == "" && f.bytes > 0, len(f.Content) > maxContent:
+		return fmt.Errorf("%w: the row holds %d bytes where at most %d are read, so split it into several files", vfs.ErrTooLarge, f.bytes, maxContent)
+	case !utf8.ValidString(f.Content):
+		return fmt.Errorf("%w: the row's bytes are broken, so check the store and repair it", vfs.ErrNotText)
+	}
+	return nil
+}
+
+// Stat implements vfs.Statter.
+func (s *FS) Stat(ctx context.Context, path string) (vfs.Info, error) {
+	if err := vpath.CheckFile(path); err != nil {
+		return vfs.Info{}, err
+	}
+	h, err := s.db.acquire(ctx)
+	if err != nil {
+		return vfs.Info{}, err
+	}
+	defer s.db.release()
+	return s.stat(ctx, h, path)
+}
+
+func (s *FS) stat(ctx context.Context, h *handle, path string) (vfs.Info, error) {
+	var key string
+	var rev any
+	var size int64
+	err := s.db.patiently(ctx, func() error {
+		return h.info.QueryRowContext(ctx, s.space.name, path).Scan(&key, &rev, &size)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return vfs.Info{}, vfs.ErrNotFound
+	}
+	if err != nil {
+		return vfs.Info{}, err
+	}
+	revision, _ := rev.(string)
+	if err := checkRow(path, key, revision); err != nil {
+		return vfs.Info{}, err
+	}
+	return h.infoOf(path, revision, size), nil
+}
+
+// List implements vfs.Backend. It reads one range of the order index, and the
+// file at dir itself apart from it, because siblings such as dir + "-x" sort
+// between that and its children.
+func (s *FS) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {
+	opts, err := opts.Checked()
+	if err != nil {
+		return vfs.Page{}, err
+	}
+	if err := vpath.Check(dir); err != nil {
+		return vfs.Page{}, err
+	}
+	h, err := s.db.acquire(ctx)
+	if err != nil {
+		return vfs.Page{}, err
+	}
+	defer s.db.release()
+	var first []vfs.Info
+	if dir != "/" && vpath.Compare(opts.After, dir) < 0 {
+		info, err := s.stat(ctx, h, dir)
+		var broken *rowError
+		switch {
+		case err == nil:
+			first = append(first, info)
+		case errors.Is(err, vfs.ErrNotFound):
+		case errors.As(err, &broken):
+		default:
+			return vfs.Page{}, err
+		}
+	}
+	base := keyOf(dir) + "002f"
+	if dir == "/" {
+		base = "002f"
+	}
+	from, end := base, base[:len(base)-4]+"0030"
+	if after := keyOf(opts.After); after > from {
+		from = after
+	}
+	var page vfs.Page
+	err = s.db.patiently(ctx, func() error {
+		page = vfs.Page{Files: first[:len(first):len(first)]}
+		return s.fill(ctx, h, &page, from, end, opts.Limit)
+	})
+	return page, err
+}
+
+// fill adds the files whose keys are between from and end, both exclusive, up to
+// limit in all. Rows that break the rules are left out.
+func (s *FS) fill(ctx context.Context, h *handle, page *vfs.Page, from, end string, limit int) error {
+	rows, err := h.page.QueryContext(ctx, s.space.name, from, end)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var path, key, rev string
+		var size int64
+		if err := rows.Scan(&path, &key, &rev, &size); err != nil {
+			return err
+		}
+		if checkRow(path, key, rev) != nil {
+			continue
+		}
+		if len(page.Files) == limit {
+			page.Next = page.Files[limit-1].Path
+			return nil
+		}
+		page.Files = append(page.Files, h.infoOf(path, rev, size))
+	}
+	return rows.Err()
+}

@@ -1,0 +1,121 @@
+package sqlitefs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/revision"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// maxContent is the greatest content of a built-in backend, in bytes.
+const maxContent = 1 << 20
+
+const hexDigits = "0123456789abcdef"
+
+// keyOf returns the path_key of s: each UTF-16 code unit as four lower-case hex
+// digits, so that the database's byte order is vpath.Compare's order. After the
+// last unit of a directory's key "002f" leads its children, and "0030" is the
+// least key that follows them all.
+func keyOf(s string) string {
+	key := make([]byte, 0, 4*len(s))
+	for _, r := range s {
+		if r > 0xFFFF {
+			r -= 0x10000
+			key = appendUnit(key, 0xD800+uint16(r>>10))
+			r = 0xDC00 + r&0x3FF
+		}
+		key = appendUnit(key, uint16(r))
+	}
+	return string(key)
+}
+
+func appendUnit(key []byte, u uint16) []byte {
+	return append(key, hexDigits[u>>12], hexDigits[u>>8&15], hexDigits[u>>4&15], hexDigits[u&15])
+}
+
+// isKeyOf reports keyOf(path) == key without making it.
+func isKeyOf(key, path string) bool {
+	if len(key) < 4*len(path) && vpath.Units(path)*4 != len(key) {
+		return false
+	}
+	var buf [64]byte
+	for _, r := range path {
+		unit := buf[:0]
+		if r > 0xFFFF {
+			unit = appendUnit(unit, 0xD800+uint16((r-0x10000)>>10))
+			r = 0xDC00 + (r-0x10000)&0x3FF
+		}
+		unit = appendUnit(unit, uint16(r))
+		if !strings.HasPrefix(key, string(unit)) {
+			return false
+		}
+		key = key[len(unit):]
+	}
+	return key == ""
+}
+
+// checkRow says which rule of the table a row breaks, nil when it can be shown.
+func checkRow(path, key, rev string) error {
+	switch {
+	case vpath.CheckFile(path) != nil:
+		return &rowError{fmt.Sprintf("the row's path breaks the rules (%v), so check the store and repair it", vpath.CheckFile(path))}
+	case !isKeyOf(key, path):
+		return errBadKey
+	case rev == "" || !utf8.ValidString(rev):
+		return errBadRevision
+	}
+	return nil
+}
+
+// rowError is the fault of a row that another program wrote.
+type rowError struct{ text string }
+
+func (e *rowError) Error() string { return e.text }
+
+var (
+	errBadKey      = &rowError{"the row's order key is not that of its path, so check the store and repair it"}
+	errBadRevision = &rowError{"the row's revision is missing or no text, so check the store and repair it"}
+)
+
+// infoOf describes a row that checkRow passed.
+func (h *handle) infoOf(path, rev string, bytes int64) vfs.Info {
+	if h.utf16 {
+		bytes = -1 // the database counts in its own encoding
+	}
+	return vfs.Info{Path: path, Revision: vfs.Revision(rev), Size: bytes, ModTime: modTime(rev)}
+}
+
+// modTime returns when a revision was made: by a phone, in the form
+// <base36 milliseconds>-<base36 counter>-<random>, or by package revision.
+// Zero for any other. A 12-character revision of package revision could look
+// like a phone's of before 1999 or after 2031, hence the lower bound.
+func modTime(rev string) time.Time {
+	stamp, rest, ok := strings.Cut(rev, "-")
+	counter, random, ok2 := strings.Cut(rest, "-")
+	if ok && ok2 && random != "" && isBase36(stamp) && isBase36(counter) {
+		ms, err := strconv.ParseInt(stamp, 36, 64)
+		if err == nil && ms >= firstPhone && ms < lastTime {
+			return time.UnixMilli(ms)
+		}
+	}
+	return revision.Time(vfs.Revision(rev))
+}
+
+const (
+	firstPhone = 946_684_800_000     // the year 2000 in Unix milliseconds
+	lastTime   = 253_402_300_800_000 // the year 10000
+)
+
+func isBase36(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,274 @@
+package sqlitefs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// source is a database file that must not change by one byte, nor anything
+// beside it. SQLite alone cannot promise that: even to read a database with a
+// write-ahead log it makes a file for shared memory.
+type source struct {
+	db   *database
+	file string // absolute, without symbolic links
+	how  access
+	seen fingerprint // of the files that the handle was made from
+}
+
+// access is a way to read without writing.
+type access int
+
+const (
+	live   access = iota // with SQLite's own locks: the database has no log
+	fixed                // without locks: the log is empty, so the main file does not change
+	copied               // from a private copy: the log, or a rollback journal, holds something
+)
+
+// fingerprint tells whether the files of a database have changed.
+type fingerprint struct{ main, wal, journal os.FileInfo } // nil: not there
+
+func (a fingerprint) equal(b fingerprint) bool {
+	return sameFile(a.main, b.main) && sameFile(a.wal, b.wal) && sameFile(a.journal, b.journal)
+}
+
+func sameFile(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+func holds(info os.FileInfo) bool { return info != nil && info.Size() > 0 }
+
+func (s *source) look() (fp fingerprint, err error) {
+	for suffix, info := range map[string]*os.FileInfo{"": &fp.main, "-wal": &fp.wal, "-journal": &fp.journal} {
+		found, err := os.Stat(s.file + suffix)
+		switch {
+		case err == nil:
+			*info = found
+		case suffix == "" || !errors.Is(err, fs.ErrNotExist):
+			return fp, err
+		}
+	}
+	return fp, nil
+}
+
+// refresh returns the handle to read from: the current one while it shows the
+// files as they are, else a new one. Only one caller at a time.
+func (s *source) refresh(ctx context.Context, current *handle) (*handle, error) {
+	fp, err := s.look()
+	if err != nil {
+		return nil, err
+	}
+	if current != nil && fp.equal(s.seen) {
+		return current, nil
+	}
+	how, err := s.choose(ctx, fp)
+	if err != nil {
+		return nil, err
+	}
+	if current != nil && how == live && s.how == live {
+		s.seen = fp
+		return current, nil
+	}
+	h, err := s.open(ctx, how)
+	if err != nil {
+		return nil, err
+	}
+	s.how, s.seen = how, fp // looked at before it was read: a later change shows
+	return h, nil
+}
+
+// choose finds the way to read that changes nothing.
+func (s *source) choose(ctx context.Context, fp fingerprint) (access, error) {
+	if err := checkFile(s.file); err != nil {
+		return 0, err
+	}
+	logged, err := s.logged()
+	switch {
+	case err != nil:
+		return 0, err
+	case holds(fp.wal):
+		return copied, nil
+	case logged || fp.wal != nil:
+		return fixed, nil
+	case holds(fp.journal):
+		return s.hot(ctx)
+	}
+	return live, nil
+}
+
+// logged reports whether the database's header asks for a write-ahead log.
+func (s *source) logged() (bool, error) {
+	f, err := os.Open(s.file)
+	if err != nil {
+		return false, err
+	}
+	var version [2]byte
+	_, err = f.ReadAt(version[:], 18)
+	return version[0] == 2 || version[1] == 2, errors.Join(err, f.Close())
+}
+
+// hot tells a journal that a crash left, which reading would have to roll back,
+// from one of a program at work, which SQLite's locks take care of.
+func (s *source) hot(ctx context.Context) (access, error) {
+	db, err := s.db.pool(s.file, "mode=ro")
+	if err != nil {
+		return 0, err
+	}
+	var n int
+	err = db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&n)
+	closed := db.Close()
+	switch codeOf(err) {
+	case sqlite3.READONLY, sqlite3.CANTOPEN:
+		return copied, closed
+	}
+	return live, errors.Join(err, closed)
+}
+
+func (s *source) open(ctx context.Context, how access) (*handle, error) {
+	file, query, private := s.file, "mode=ro", ""
+	switch how {
+	case fixed:
+		query = "mode=ro&immutable=1"
+	case copied:
+		dir, err := s.copy(ctx)
+		if err != nil {
+			return nil, err
+		}
+		file, query, private = filepath.Join(dir, copyName), "mode=rw", dir
+	}
+	h, err := s.handle(ctx, file, query)
+	if err != nil {
+		if private != "" {
+			err = errors.Join(err, os.RemoveAll(private))
+		}
+		return nil, err
+	}
+	h.private = private
+	return h, nil
+}
+
+func (s *source) handle(ctx context.Context, file, query string) (*handle, error) {
+	db, err := s.db.pool(file, query)
+	if err != nil {
+		return nil, err
+	}
+	h, err := newHandle(ctx, db, true)
+	if err == nil {
+		err = h.pin(ctx, true)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return h, nil
+}
+
+const (
+	copyName = "copy.db"
+	copyTry  = 20 // a writer that commits without pause can spoil a copy
+)
+
+// copy makes a private copy of the database with its log and journal, and
+// returns the folder it is in.
+func (s *source) copy(ctx context.Context) (string, error) {
+	dir, err := os.MkdirTemp("", "goliathfs-copy-")
+	if err != nil {
+		return "", fmt.Errorf("no private copy of the database could be made: %w", err)
+	}
+	for range copyTry {
+		sound, err := s.copyOnce(ctx, filepath.Join(dir, copyName))
+		if err != nil {
+			return "", errors.Join(err, os.RemoveAll(dir))
+		}
+		if sound {
+			return dir, nil
+		}
+	}
+	return "", errors.Join(errors.New("the database changes faster than it can be copied, try again later or open it writable"), os.RemoveAll(dir))
+}
+
+// copyOnce copies the main file and then the log. While the log is not begun
+// anew it holds every page that a checkpoint may have been writing to the main
+// file meanwhile, so the copy is sound if the log's header is the same before
+// and after. Without a log, the files must not have changed at all.
+func (s *source) copyOnce(ctx context.Context, to string) (sound bool, err error) {
+	before, err := s.look()
+	if err != nil {
+		return false, err
+	}
+	head, err := s.logHead()
+	if err != nil {
+		return false, err
+	}
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		if err := copyFile(ctx, s.file+suffix, to+suffix); err != nil {
+			return false, err
+		}
+	}
+	after, err := s.look()
+	if err != nil {
+		return false, err
+	}
+	again, err := s.logHead()
+	if len(head) > 0 {
+		return bytes.Equal(head, again), err
+	}
+	return before.equal(after), err
+}
+
+// logHead returns the header of the write-ahead log, which changes when the log
+// begins anew; empty without a log.
+func (s *source) logHead() ([]byte, error) {
+	f, err := os.Open(s.file + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	head, err := io.ReadAll(io.LimitReader(f, 32))
+	return head, errors.Join(err, f.Close())
+}
+
+// copyFile copies one file; where there is none, there is none afterwards.
+func copyFile(ctx context.Context, from, to string) error {
+	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	in, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, &ctxReader{ctx, in})
+	return errors.Join(err, out.Close())
+}
+
+// ctxReader ends a long copy when its context ends.
+type ctxReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *ctxReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
