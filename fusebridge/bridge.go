@@ -1,0 +1,324 @@
+//go:build linux
+
+package fusebridge
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+const (
+	// keepFor is how long the kernel may believe names and attributes. It is
+	// told of every change, so the figure only bounds a fault of ours.
+	keepFor = time.Hour
+	// interruptGrace is how long a request goes on after its process got a
+	// signal. Go's runtime sends signals all the time, so most mean nothing.
+	interruptGrace = time.Second
+)
+
+var errInterrupted = errors.New("the caller was interrupted")
+
+// bridge answers the kernel's requests from the tree and the contents. What it
+// does not define is answered ENOSYS, which for Open, OpenDir, Flush and Access
+// means: never ask again.
+type bridge struct {
+	fuse.RawFileSystem
+	ctx      context.Context // the mount's life: requests bring none of their own
+	backend  vfs.Backend
+	tree     *tree
+	follow   *follower
+	contents *contents
+	uid, gid uint32
+	filePerm uint32
+	dirPerm  uint32
+	timeout  time.Duration
+	log      *slog.Logger
+	asked    [len(requestNames)]atomic.Uint64
+	stale    atomic.Uint64
+}
+
+func newBridge(life context.Context, backend vfs.Backend, o *Options, n *notifier) *bridge {
+	t := newTree(time.Now())
+	return &bridge{
+		RawFileSystem: fuse.NewDefaultRawFileSystem(),
+		ctx:           life,
+		backend:       backend,
+		tree:          t,
+		follow: &follower{
+			backend: backend,
+			tree:    t,
+			tell:    n.tell,
+			poll:    o.Poll,
+			log:     o.Logger,
+			kick:    make(chan struct{}, 1),
+			skipped: map[string]struct{}{},
+		},
+		contents: newContents(life, backend, o.Timeout, o.CacheBytes),
+		uid:      uint32(os.Getuid()),
+		gid:      uint32(os.Getgid()),
+		filePerm: 0o444,
+		dirPerm:  0o555,
+		timeout:  o.Timeout,
+		log:      o.Logger,
+	}
+}
+
+// raw returns what answers the kernel.
+func (b *bridge) raw() fuse.RawFileSystem { return b }
+
+// request is a kind of request, for counting.
+type request int
+
+const (
+	reqLookup request = iota
+	reqForget
+	reqGetAttr
+	reqOpen
+	reqOpenDir
+	reqRead
+	reqReadDir
+	reqReadDirPlus
+	reqFlush
+	reqStatFs
+	reqAccess
+	reqGetXAttr
+	reqListXAttr
+	reqSetAttr
+	reqWrite
+	reqCreate
+	reqFsync
+	reqRelease
+	reqUnlink
+	reqRename
+	reqMkdir
+	reqRmdir
+	reqRefused
+)
+
+var requestNames = [...]string{
+	"lookup", "forget", "getattr", "open", "opendir", "read", "readdir", "readdirplus", "flush", "statfs",
+	"access", "getxattr", "listxattr", "setattr", "write", "create", "fsync", "release", "unlink", "rename",
+	"mkdir", "rmdir", "refused",
+}
+
+func (b *bridge) count(r request) { b.asked[r].Add(1) }
+
+// String names the file system.
+func (b *bridge) String() string { return fsSubtype }
+
+// Lookup finds a name in a directory.
+func (b *bridge) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
+	b.count(reqLookup)
+	b.tree.mu.Lock()
+	d := b.tree.dirs[header.NodeId]
+	if d == nil {
+		b.tree.mu.Unlock()
+		return fuse.ENOENT
+	}
+	sub, v := d.resolve(name)
+	if v != nil && v.size < 0 {
+		b.tree.mu.Unlock()
+		if status := b.measure(cancel, v); status != fuse.OK {
+			return status
+		}
+		b.tree.mu.Lock()
+		sub, v = d.resolve(name)
+	}
+	defer b.tree.mu.Unlock()
+	switch {
+	case sub != nil:
+		b.enterDir(sub, out)
+	case v != nil:
+		b.enterVersion(v, out)
+	default:
+		return fuse.ENOENT
+	}
+	return fuse.OK
+}
+
+// enterDir fills an entry for d, to which the kernel refers from now on.
+func (b *bridge) enterDir(d *dir, out *fuse.EntryOut) {
+	b.tree.refDir(d)
+	out.NodeId = d.id
+	b.dirAttr(d, &out.Attr)
+	out.SetEntryTimeout(keepFor)
+	out.SetAttrTimeout(keepFor)
+}
+
+// enterVersion fills an entry for v, to which the kernel refers from now on.
+func (b *bridge) enterVersion(v *version, out *fuse.EntryOut) {
+	b.tree.refVersion(v)
+	out.NodeId = v.id
+	b.fileAttr(v, &out.Attr)
+	out.SetEntryTimeout(keepFor)
+	out.SetAttrTimeout(keepFor)
+}
+
+// Forget counts the kernel's references down.
+func (b *bridge) Forget(id, n uint64) {
+	b.count(reqForget)
+	b.tree.mu.Lock()
+	defer b.tree.mu.Unlock()
+	b.tree.forget(id, n)
+}
+
+// GetAttr describes a directory or a file.
+func (b *bridge) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
+	b.count(reqGetAttr)
+	b.tree.mu.Lock()
+	defer b.tree.mu.Unlock()
+	out.SetTimeout(keepFor)
+	if d := b.tree.dirs[in.NodeId]; d != nil {
+		b.dirAttr(d, &out.Attr)
+		return fuse.OK
+	}
+	if v := b.tree.vers[in.NodeId]; v != nil {
+		b.fileAttr(v, &out.Attr)
+		return fuse.OK
+	}
+	return fuse.Status(syscall.ESTALE)
+}
+
+// Read gives bytes of one revision, and of no other.
+func (b *bridge) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+	b.count(reqRead)
+	b.tree.mu.Lock()
+	v := b.tree.vers[in.NodeId]
+	b.tree.mu.Unlock()
+	if v == nil {
+		return nil, fuse.Status(syscall.ESTALE)
+	}
+	text, status := b.content(cancel, v)
+	if status != fuse.OK {
+		return nil, status
+	}
+	if in.Offset >= uint64(len(text)) {
+		return fuse.ReadResultData(nil), fuse.OK
+	}
+	return fuse.ReadResultData(buf[:copy(buf, text[in.Offset:])]), fuse.OK
+}
+
+// content returns the bytes of v. Where the store has moved on, the change may
+// be on its way to us with them: it waits for that as long as for the store.
+func (b *bridge) content(cancel <-chan struct{}, v *version) (string, fuse.Status) {
+	ctx, done := b.requestContext(cancel)
+	defer done()
+	for {
+		text, known, moved := b.pinnedOf(v)
+		if known {
+			return text, fuse.OK
+		}
+		file, err := b.contents.read(ctx, v.path, v.rev)
+		if err == nil && file.Revision == v.rev {
+			return file.Content, fuse.OK
+		}
+		if err != nil && !errors.Is(err, vfs.ErrNotFound) {
+			return "", b.statusOf("read", v.path, err)
+		}
+		text, known, superseded := b.gone(v)
+		switch {
+		case known:
+			return text, fuse.OK
+		case superseded || !b.follow.watching.Load():
+			b.stale.Add(1)
+			b.follow.walkSoon()
+			return "", fuse.Status(syscall.ESTALE)
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return "", b.statusOf("read", v.path, context.Cause(ctx))
+		}
+	}
+}
+
+// pinnedOf returns the bytes of v if they are kept here, and a channel that is
+// closed at the next change of the tree.
+func (b *bridge) pinnedOf(v *version) (text string, known bool, moved <-chan struct{}) {
+	b.tree.mu.Lock()
+	defer b.tree.mu.Unlock()
+	if v.pinned != nil {
+		return *v.pinned, true, nil
+	}
+	return "", false, b.tree.moved
+}
+
+func (b *bridge) gone(v *version) (text string, known, superseded bool) {
+	b.tree.mu.Lock()
+	defer b.tree.mu.Unlock()
+	if v.pinned != nil {
+		return *v.pinned, true, true
+	}
+	return "", false, v.superseded
+}
+
+// measure learns the size of a file whose store could not tell.
+func (b *bridge) measure(cancel <-chan struct{}, v *version) fuse.Status {
+	text, status := b.content(cancel, v)
+	if status != fuse.OK {
+		return status
+	}
+	b.tree.mu.Lock()
+	defer b.tree.mu.Unlock()
+	if v.size < 0 {
+		v.size = int64(len(text))
+		if !v.superseded {
+			b.tree.bytes += v.size
+		}
+	}
+	return fuse.OK
+}
+
+// requestContext bounds a request: it ends after the time limit, a moment after
+// the caller got a signal, and with the mount.
+func (b *bridge) requestContext(cancel <-chan struct{}) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancelCause(b.ctx)
+	timer := time.AfterFunc(b.timeout, func() { end(context.DeadlineExceeded) })
+	if cancel != nil {
+		go func() {
+			select {
+			case <-cancel:
+			case <-ctx.Done():
+				return
+			}
+			if sleep(ctx, interruptGrace) {
+				end(errInterrupted)
+			}
+		}()
+	}
+	return ctx, func() { timer.Stop(); end(nil) }
+}
+
+// statusOf turns an error of the store into an errno, and logs what is its
+// fault.
+func (b *bridge) statusOf(op, path string, err error) fuse.Status {
+	switch {
+	case errors.Is(err, errInterrupted):
+		return fuse.EINTR
+	case errors.Is(err, vfs.ErrNotFound):
+		return fuse.ENOENT
+	case errors.Is(err, vfs.ErrConflict):
+		return fuse.Status(syscall.ESTALE)
+	case errors.Is(err, vfs.ErrReadOnly):
+		return fuse.EROFS
+	case errors.Is(err, vfs.ErrTooLarge):
+		return fuse.Status(syscall.EFBIG)
+	case errors.Is(err, vfs.ErrNotText):
+		return fuse.Status(syscall.EILSEQ)
+	case errors.Is(err, vfs.ErrInvalidPath):
+		return fuse.EINVAL
+	}
+	if b.ctx.Err() == nil { // else the mount is going away
+		b.log.Warn("the store failed", "op", op, "path", path, "error", err)
+	}
+	return fuse.EIO
+}

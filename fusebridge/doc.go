@@ -1,0 +1,42 @@
+// Package fusebridge shows a vfs.Backend as a directory of this machine, so that
+// a developer can look into an agent's files with ls, grep, an editor or git
+// while the agent works. It is for programs that embed a store and want it
+// mounted, and for the goliathfs command; it is no network file system and no
+// access control. Linux only: elsewhere Mount returns ErrUnsupported.
+//
+// # What is shown
+//
+// Directories are implied by paths. A file has its exact bytes and the inode
+// number of its revision, derived from path and revision, so it is the same
+// after a remount. Where a name is both a file and a directory, the directory
+// has it and the file shows beside it as name@file. A name over 255 bytes is cut
+// and ends in "~" and eight hex digits before its extension.
+//
+// # How it stays fast
+//
+// An index of the whole tree is filled by one walk and kept by the store's watch
+// stream, so names, attributes and listings never wait for the store. The kernel
+// is told once that open, opendir, flush and access have no work to do, and may
+// keep names, attributes, listings and pages for an hour: a warm grep asks
+// nothing of this process.
+//
+// # How it stays true
+//
+// Nodes are immutable: one per directory and one per (path, revision). A new
+// revision is a new inode, so pages of two revisions cannot mix, in the page
+// cache as little as anywhere else, and who reads an old one reads it to its
+// end. After a change the new index is published, then the kernel is told to drop
+// the name, and only then does the write return. A revision that was replaced
+// while the kernel refers to it keeps its bytes here until the kernel forgets
+// it; if they cannot be had, reading gives ESTALE.
+//
+// A store that cannot watch is walked again every Options.Poll, and its changes
+// show then.
+//
+// # Locks and deadlocks
+//
+// The kernel holds a directory's lock while it waits for our answer to a lookup
+// or listing in it, and takes the same lock to carry out a notification. Hence
+// three rules: no notification is sent while the tree's lock is held, none from a
+// request handler, and no handler of a lookup or listing waits for a writer.
+package fusebridge

@@ -1,0 +1,101 @@
+package fusebridge
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// ErrUnsupported is returned by Mount and its companions on systems other than
+// Linux.
+var ErrUnsupported = fmt.Errorf("mounting needs Linux, use the goliathfs verbs ls, cat and grep here: %w", errors.ErrUnsupported)
+
+// FSType is the file system type of every mount of this package, as
+// /proc/self/mountinfo shows it.
+const FSType = "fuse." + fsSubtype
+
+const fsSubtype = "goliathfs"
+
+// Options adjust a mount; nil or the zero value is the default: read-only, for
+// the mounting user alone.
+type Options struct {
+	// Name is shown as the source of the mount, by df, mount and List; usually
+	// the store's URL. Empty means "goliathfs".
+	Name string
+	// ReadWrite lets files be created, edited, renamed and removed.
+	ReadWrite bool
+	// AllowOther lets other users in, under the mode bits. As a normal user it
+	// needs user_allow_other in /etc/fuse.conf.
+	AllowOther bool
+	// XAttr shows user.goliathfs.path, .revision and .route on every file. It
+	// costs a request a file in tools that look for attributes.
+	XAttr bool
+	// NonEmpty allows a target that holds files; they are hidden while mounted.
+	NonEmpty bool
+	// StateDir is where edits that lost a race are kept, in the folder
+	// "conflicts". Empty means $XDG_STATE_HOME/goliathfs, or
+	// ~/.local/state/goliathfs.
+	StateDir string
+	// Poll is how often a store that cannot watch is walked again; 0 means one
+	// second. It is stretched to ten times as long as a walk takes.
+	Poll time.Duration
+	// Timeout bounds each wait for the store by a request; then the request
+	// fails with EIO. 0 means ten seconds.
+	Timeout time.Duration
+	// UnmountTimeout is how long Unmount waits for those who use the mount
+	// before it detaches it from them. 0 means two seconds.
+	UnmountTimeout time.Duration
+	// CacheBytes bounds the contents kept between two reads of one file, in
+	// bytes; the kernel's page cache is apart. 0 means 8 MiB.
+	CacheBytes int64
+	// Logger receives what happens in the background; nil means discard.
+	Logger *slog.Logger
+}
+
+const (
+	defaultPoll           = time.Second
+	defaultTimeout        = 10 * time.Second
+	defaultUnmountTimeout = 2 * time.Second
+	defaultCacheBytes     = 8 << 20
+)
+
+// withDefaults returns a copy of o with every default filled in.
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.Name == "" {
+		c.Name = fsSubtype
+	}
+	if c.Poll <= 0 {
+		c.Poll = defaultPoll
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.UnmountTimeout <= 0 {
+		c.UnmountTimeout = defaultUnmountTimeout
+	}
+	if c.CacheBytes <= 0 {
+		c.CacheBytes = defaultCacheBytes
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Counters tell what a mount has done since it began.
+type Counters struct {
+	Requests     map[string]uint64 // requests of the kernel by kind, such as "lookup"; kinds never asked are absent
+	CacheHits    uint64            // reads that did not ask the store
+	CacheMisses  uint64            // reads that did
+	Notifies     uint64            // notifications sent to the kernel
+	SlowNotifies uint64            // those that took over 10 ms
+	Walks        uint64            // walks over the whole store
+	Events       uint64            // changes reported by the store
+	Stale        uint64            // reads refused with ESTALE
+	Conflicts    uint64            // edits kept aside because they lost a race
+}

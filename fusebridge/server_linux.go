@@ -1,0 +1,200 @@
+package fusebridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// Server is one mount. Its methods are safe for concurrent use.
+type Server struct {
+	dir    string
+	opts   Options
+	bridge *bridge
+	notify *notifier
+	stop   context.CancelFunc // ends everything in the background
+	bg     sync.WaitGroup     // followers of the store
+	done   chan struct{}      // closed when all is over
+
+	unmounting sync.Mutex
+	mounted    mountLine
+}
+
+// Mount shows b at dir until Unmount, until someone else unmounts it, or until
+// ctx ends, and returns once it can be looked at. The whole store is listed
+// first. The errors say in one sentence what is in the way: no FUSE device, dir
+// is missing, no directory, not empty or mounted already, the store cannot be
+// listed. A dead mount at dir is detached first.
+func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Server, error) {
+	o := opts.withDefaults()
+	if support := Probe(); support.Err != nil {
+		return nil, support.Err
+	}
+	real, err := realDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := clearTarget(real, o.Logger); err != nil {
+		return nil, err
+	}
+	if err := checkTarget(real, o.NonEmpty); err != nil {
+		return nil, err
+	}
+	life, stop := context.WithCancel(ctx)
+	s := &Server{dir: real, opts: o, stop: stop, done: make(chan struct{}), notify: &notifier{log: o.Logger}}
+	s.bridge = newBridge(life, b, &o, s.notify)
+	if err := s.begin(life); err != nil {
+		stop()
+		s.bg.Wait()
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() {
+		if err := s.Unmount(); err != nil {
+			o.Logger.Error("unmounting failed", "dir", real, "error", err)
+		}
+	})
+	return s, nil
+}
+
+// begin follows the store, fills the tree and mounts.
+func (s *Server) begin(life context.Context) error {
+	follow := s.bridge.follow
+	ready := make(chan struct{})
+	var once sync.Once
+	s.bg.Go(func() { follow.watch(life, func() { once.Do(func() { close(ready) }) }) })
+	<-ready
+	if err := follow.fill(life); err != nil {
+		return fmt.Errorf("the store cannot be listed, so it is not mounted: %w", err)
+	}
+	server, err := fuse.NewServer(s.bridge.raw(), s.dir, s.mountOptions())
+	if err != nil {
+		return fmt.Errorf("mounting at %s failed: %w", s.dir, err)
+	}
+	s.notify.server.Store(server)
+	go s.serve(server)
+	if err := server.WaitMount(); err != nil {
+		return fmt.Errorf("the mount at %s does not answer: %w", s.dir, err)
+	}
+	s.bg.Go(func() { follow.keep(life) })
+	m, _, err := topAt(s.dir)
+	s.mounted = m
+	return err
+}
+
+// serve answers requests until the mount is gone.
+func (s *Server) serve(server *fuse.Server) {
+	defer close(s.done)
+	server.Serve()
+	s.stop()
+	s.bg.Wait()
+}
+
+func (s *Server) mountOptions() *fuse.MountOptions {
+	o := &fuse.MountOptions{
+		FsName:            s.opts.Name,
+		Name:              fsSubtype,
+		AllowOther:        s.opts.AllowOther,
+		DisableXAttrs:     !s.opts.XAttr,
+		DirectMountStrict: mayMount(), // else through fusermount3
+		DirectMountFlags:  syscall.MS_NOSUID | syscall.MS_NODEV,
+		Logger:            log.New(debugWriter{s}, "", 0),
+	}
+	if !s.opts.ReadWrite {
+		o.DirectMountFlags |= syscall.MS_RDONLY
+		if !o.DirectMountStrict {
+			o.Options = append(o.Options, "ro") // understood by fusermount3 only
+		}
+	}
+	if s.opts.AllowOther {
+		o.Options = append(o.Options, "default_permissions")
+	}
+	return o
+}
+
+// debugWriter passes go-fuse's log lines on. They tell of replies that no one
+// waits for any more, so they are of interest to who debugs only.
+type debugWriter struct{ s *Server }
+
+var _ io.Writer = debugWriter{}
+
+func (w debugWriter) Write(line []byte) (int, error) {
+	w.s.opts.Logger.Debug("go-fuse", "line", string(line))
+	return len(line), nil
+}
+
+// checkTarget refuses what is no empty directory.
+func checkTarget(dir string, nonEmpty bool) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("there is no directory %s to mount at: create it first", dir)
+		}
+		return fmt.Errorf("the directory %s cannot be opened: %w", dir, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return fmt.Errorf("the directory %s cannot be looked at: %w", dir, err)
+	case !info.IsDir():
+		return fmt.Errorf("%s is no directory: name an empty directory to mount at", dir)
+	case nonEmpty:
+		return nil
+	}
+	names, err := f.Readdirnames(1)
+	switch {
+	case len(names) > 0:
+		return fmt.Errorf("%s is not empty and its files would be hidden: name an empty directory, or allow it with --nonempty", dir)
+	case err != nil && !errors.Is(err, io.EOF):
+		return fmt.Errorf("the directory %s cannot be listed: %w", dir, err)
+	}
+	return nil
+}
+
+// Dir returns where the store is mounted: absolute, without symbolic links.
+func (s *Server) Dir() string { return s.dir }
+
+// Wait returns when the mount is over, whoever ended it, and nothing of it runs
+// any more. The error is that of the last state of the store that could not be
+// shown, nil when it was followed to the end.
+func (s *Server) Wait() error {
+	<-s.done
+	return s.Stale()
+}
+
+// Stale returns why the mount may show an old state, nil when it follows the
+// store.
+func (s *Server) Stale() error {
+	if stale := s.bridge.follow.stale.Load(); stale != nil {
+		return fmt.Errorf("the mount shows the store as of %s: %w", stale.since.Format(time.RFC3339), stale.err)
+	}
+	return nil
+}
+
+// Unmount ends the mount. When it is in use it waits for
+// Options.UnmountTimeout, logs who uses it and detaches it from them. It returns
+// nil only when the mount is gone from mountinfo, also when it was gone before.
+func (s *Server) Unmount() error {
+	s.unmounting.Lock()
+	defer s.unmounting.Unlock()
+	if !gone(s.mounted) {
+		if err := unmount(context.Background(), s.mounted, s.opts.UnmountTimeout, s.opts.Logger); err != nil {
+			return err
+		}
+	}
+	s.stop()
+	return nil
+}
+
+// Counters returns what the mount has done so far.
+func (s *Server) Counters() Counters { return s.bridge.counters(s.notify) }

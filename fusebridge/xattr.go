@@ -1,0 +1,77 @@
+//go:build linux
+
+package fusebridge
+
+import (
+	"strings"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+const (
+	xattrPath     = "user.goliathfs.path"
+	xattrRevision = "user.goliathfs.revision"
+	xattrRoute    = "user.goliathfs.route"
+)
+
+// GetXAttr gives where a file comes from. It is asked only with Options.XAttr.
+func (b *bridge) GetXAttr(_ <-chan struct{}, header *fuse.InHeader, name string, dest []byte) (uint32, fuse.Status) {
+	b.count(reqGetXAttr)
+	path, rev, ok := b.origin(header.NodeId)
+	if !ok {
+		return 0, fuse.Status(syscall.ESTALE)
+	}
+	value := path
+	switch name {
+	case xattrPath:
+	case xattrRoute:
+		value, _ = vfs.RouteOf(b.backend, path)
+	case xattrRevision:
+		value = string(rev)
+		if rev == "" {
+			return 0, fuse.ENODATA // a directory has none
+		}
+	default:
+		return 0, fuse.ENODATA
+	}
+	return putXAttr(dest, value)
+}
+
+// ListXAttr names the attributes.
+func (b *bridge) ListXAttr(_ <-chan struct{}, header *fuse.InHeader, dest []byte) (uint32, fuse.Status) {
+	b.count(reqListXAttr)
+	_, rev, ok := b.origin(header.NodeId)
+	if !ok {
+		return 0, fuse.Status(syscall.ESTALE)
+	}
+	names := []string{xattrPath, xattrRoute}
+	if rev != "" {
+		names = append(names, xattrRevision)
+	}
+	return putXAttr(dest, strings.Join(names, "\x00")+"\x00")
+}
+
+// putXAttr follows the kernel's rule: an empty buffer asks for the length.
+func putXAttr(dest []byte, value string) (uint32, fuse.Status) {
+	if len(dest) < len(value) {
+		return uint32(len(value)), fuse.ERANGE
+	}
+	return uint32(copy(dest, value)), fuse.OK
+}
+
+// origin returns the stored path and the revision behind a node id; the
+// revision is "" for a directory.
+func (b *bridge) origin(id uint64) (path string, rev vfs.Revision, ok bool) {
+	b.tree.mu.Lock()
+	defer b.tree.mu.Unlock()
+	if d := b.tree.dirs[id]; d != nil {
+		return d.path, "", true
+	}
+	if v := b.tree.vers[id]; v != nil {
+		return v.path, v.rev, true
+	}
+	return "", "", false
+}
