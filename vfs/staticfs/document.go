@@ -1,0 +1,114 @@
+package staticfs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// FromTxtar returns the files of a txtar archive; its comment is left out. A
+// name may start with "/" or not. Someone wrote the archive by hand, so its
+// first bad file is an error, as in New, and so is text without any file.
+func FromTxtar(data []byte) (*FS, error) {
+	var b builder
+	archive := txtar.Parse(data)
+	if len(archive.Files) == 0 && len(bytes.TrimSpace(data)) > 0 {
+		return nil, errors.New("txtar: no file is in it, each starts with a line such as -- docs/guide.md --")
+	}
+	for _, f := range archive.Files {
+		if err := b.add("/"+strings.TrimPrefix(f.Name, "/"), string(f.Data), time.Time{}); err != nil {
+			return nil, err
+		}
+	}
+	return b.finish()
+}
+
+// FromJSON returns the files of a JSON object from path to content, the form
+// in which seeds are written down. Errors: those of New, a path given twice, and
+// JSON that is not one object of strings; each says where.
+func FromJSON(data []byte) (*FS, error) {
+	if err := checkJSONText(data); err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
+		return nil, jsonError(dec, err, "it must be an object from path to content")
+	}
+	var b builder
+	for dec.More() {
+		path, err := dec.Token() // a key, so a string, or the decoder says no
+		if err != nil {
+			return nil, jsonError(dec, err, "")
+		}
+		value, err := dec.Token()
+		content, ok := value.(string)
+		if err != nil || !ok {
+			return nil, jsonError(dec, err, fmt.Sprintf("the content of %q must be a string", path))
+		}
+		if err := b.add(path.(string), content, time.Time{}); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, jsonError(dec, err, "")
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, jsonError(dec, nil, "nothing may follow the object")
+	}
+	return b.finish()
+}
+
+func jsonError(dec *json.Decoder, err error, otherwise string) error {
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("JSON of files: it ends at byte %d, before the object does", dec.InputOffset())
+	case err != nil:
+		return fmt.Errorf("JSON of files: at byte %d: %w", dec.InputOffset(), err)
+	}
+	return fmt.Errorf("JSON of files: at byte %d: %s", dec.InputOffset(), otherwise)
+}
+
+// checkJSONText refuses what encoding/json would replace by U+FFFD in silence:
+// invalid UTF-8 and escapes of half a surrogate pair.
+func checkJSONText(data []byte) error {
+	if !utf8.Valid(data) {
+		return errors.New("JSON of files: it is not valid UTF-8, convert it first")
+	}
+	for i := 0; i < len(data); i++ {
+		if data[i] != '\\' {
+			continue
+		}
+		unit, ok := escapedUnit(data[i:])
+		switch {
+		case !ok:
+			i++ // an escape of one character, perhaps another backslash
+		case !utf16.IsSurrogate(unit):
+			i += 5
+		default:
+			next, _ := escapedUnit(data[min(i+6, len(data)):])
+			if utf16.DecodeRune(unit, next) == utf8.RuneError {
+				return fmt.Errorf("JSON of files: at byte %d: \\u%04x is half a surrogate pair and no character", i, unit)
+			}
+			i += 11
+		}
+	}
+	return nil
+}
+
+// escapedUnit returns the UTF-16 unit of a \uXXXX that b starts with.
+func escapedUnit(b []byte) (rune, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return rune(v), err == nil
+}

@@ -1,0 +1,132 @@
+package staticfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// Refused is something in a folder that could not be stored, and why.
+type Refused struct {
+	// Name is the slash-separated name below the folder, as its source gives it.
+	Name string
+	// Err says why. For a directory it covers all that lies below.
+	Err error
+}
+
+// String returns one sentence for people, with the name quoted where it holds
+// what a terminal would act on.
+func (r Refused) String() string {
+	name := r.Name
+	if strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\ufffd' }) {
+		name = fmt.Sprintf("%q", name)
+	}
+	return fmt.Sprintf("%s: %v", name, r.Err)
+}
+
+// FromDir returns a snapshot of a host folder, with the modification times of
+// the host. It does not follow symbolic links below dir and leaves the folder
+// only read. What cannot be stored (a link, a device, a name that is no valid
+// path, content that is not UTF-8 or over 1,048,576 bytes, what may not be read)
+// is returned and the rest goes on; empty directories do not show. The error
+// says that dir itself cannot be read, or that ctx ended.
+func FromDir(ctx context.Context, dir string) (*FS, []Refused, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	return FromFS(ctx, root.FS())
+}
+
+// FromFS is FromDir for an io/fs.FS, such as an embed.FS.
+func FromFS(ctx context.Context, fsys fs.FS) (*FS, []Refused, error) {
+	l := &loader{ctx: ctx, fsys: fsys}
+	if err := fs.WalkDir(fsys, ".", l.visit); err != nil {
+		return nil, nil, err
+	}
+	s, err := l.finish()
+	return s, l.refused, err
+}
+
+// loader walks a folder.
+type loader struct {
+	builder
+	ctx     context.Context // of the one call that the loader lives for
+	fsys    fs.FS
+	refused []Refused
+}
+
+func (l *loader) visit(name string, d fs.DirEntry, err error) error {
+	switch ended := l.ctx.Err(); {
+	case ended != nil:
+		return ended
+	case name == ".":
+		return err
+	}
+	path := "/" + name
+	if err == nil {
+		err = vpath.Check(path)
+	}
+	if err == nil && d.IsDir() {
+		return nil
+	}
+	if err == nil {
+		err = l.load(name, path, d)
+	}
+	if err == nil {
+		return nil
+	}
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err // the name is told beside it
+	}
+	l.refused = append(l.refused, Refused{Name: name, Err: err})
+	if d != nil && d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+func (l *loader) load(name, path string, d fs.DirEntry) error {
+	switch mode := d.Type(); {
+	case mode&fs.ModeSymlink != 0:
+		return errLink
+	case !mode.IsRegular():
+		return errSpecial
+	}
+	f, err := l.fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() { // it was replaced since it was listed
+		return errSpecial
+	}
+	if info.Size() > maxFileBytes { // do not read gigabytes to say no
+		return fmt.Errorf("%w: %d bytes where at most %d fit", vfs.ErrTooLarge, info.Size(), maxFileBytes)
+	}
+	content, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return err
+	}
+	return l.add(path, string(content), info.ModTime())
+}
+
+// maxFileBytes is the limit of vfs.CheckContent.
+const maxFileBytes = 1 << 20
+
+var (
+	errLink    = errors.New("it is a symbolic link, which is not followed; copy what it points to")
+	errSpecial = errors.New("it is not a regular file, only those can be stored")
+)
