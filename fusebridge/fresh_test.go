@@ -1,0 +1,131 @@
+//go:build linux
+
+package fusebridge_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// freshCase writes, says what must be seen at once, and is repeated.
+type freshCase struct {
+	name string
+	// step makes change n and returns looks that must give these answers.
+	step func(t *testing.T, b vfs.Backend, n int) []want
+}
+
+type want struct{ verb, path, answer string }
+
+func quoted(text string) string { return fmt.Sprintf("%q", text) }
+
+var freshCases = []freshCase{
+	{"overwrite", func(t *testing.T, b vfs.Backend, n int) []want {
+		text := body(n, 1+n%700)
+		write(t, b, "/d/over", text)
+		return []want{{"read", "/d/over", quoted(text)}}
+	}},
+	{"same length", func(t *testing.T, b vfs.Backend, n int) []want {
+		text := body(n, 300)
+		write(t, b, "/d/same", text)
+		return []want{{"read", "/d/same", quoted(text)}}
+	}},
+	{"create and delete", func(t *testing.T, b vfs.Backend, n int) []want {
+		if n%2 == 0 {
+			write(t, b, "/c/new", body(n, 3))
+			return []want{{"read", "/c/new", quoted(body(n, 3))}, {"list", "/c", "new stays"}}
+		}
+		remove(t, b, "/c/new")
+		return []want{{"stat", "/c/new", "error: no such file or directory"}, {"list", "/c", "stays"}}
+	}},
+	{"delete and recreate", func(t *testing.T, b vfs.Backend, n int) []want {
+		if n > 0 {
+			remove(t, b, "/r/file")
+		}
+		write(t, b, "/r/file", body(n, 2))
+		return []want{{"read", "/r/file", quoted(body(n, 2))}, {"list", "/r", "file stays"}}
+	}},
+	{"a new directory and back", func(t *testing.T, b vfs.Backend, n int) []want {
+		if n%2 == 0 {
+			write(t, b, "/n/sub/deep/file", body(n, 1))
+			return []want{{"read", "/n/sub/deep/file", quoted(body(n, 1))}, {"list", "/n", "stays sub/"}}
+		}
+		remove(t, b, "/n/sub/deep/file")
+		return []want{{"stat", "/n/sub", "error: no such file or directory"}, {"list", "/n", "stays"}}
+	}},
+	{"file and directory", func(t *testing.T, b vfs.Backend, n int) []want {
+		if n%2 == 0 {
+			if n > 0 {
+				remove(t, b, "/f/x/y")
+			}
+			write(t, b, "/f/x", body(n, 5))
+			return []want{{"read", "/f/x", quoted(body(n, 5))}, {"list", "/f", "stays x"}}
+		}
+		remove(t, b, "/f/x")
+		write(t, b, "/f/x/y", body(n, 5))
+		return []want{{"read", "/f/x/y", quoted(body(n, 5))}, {"list", "/f", "stays x/"}}
+	}},
+	{"beside the directory", func(t *testing.T, b vfs.Backend, n int) []want {
+		if n%2 == 0 {
+			write(t, b, "/b/x", body(n, 1))
+			return []want{{"list", "/b", "stays x/ x@file"}, {"read", "/b/x@file", quoted(body(n, 1))}}
+		}
+		remove(t, b, "/b/x")
+		return []want{{"list", "/b", "stays x/"}, {"stat", "/b/x@file", "error: no such file or directory"}}
+	}},
+}
+
+// loops is how often a freshness test changes and looks.
+func loops() int {
+	if testing.Short() {
+		return 300
+	}
+	return 10_000
+}
+
+func freshSeed() map[string]string {
+	seed := map[string]string{"/d/over": body(0, 1), "/d/same": body(0, 300), "/b/x/below": body(0, 1)}
+	for _, dir := range []string{"c", "r", "n", "f", "b"} {
+		seed["/"+dir+"/stays"] = body(0, 1)
+	}
+	return seed
+}
+
+// TestFresh changes the store and looks through the mount from another process
+// as soon as the write has returned, while two others hammer the mount.
+func TestFresh(t *testing.T) {
+	for _, c := range freshCases {
+		t.Run(c.name, func(t *testing.T) {
+			mem := newMem(t, freshSeed())
+			s := mount(t, mem, nil)
+			checkFresh(t, mem, s, c, loops())
+		})
+	}
+}
+
+func checkFresh(t *testing.T, b vfs.Backend, s *fusebridge.Server, c freshCase, loops int) {
+	look := newLooker(t)
+	stop := startHammers(t, s.Dir(), 2)
+	stale := 0
+	took := make([]time.Duration, 0, loops)
+	for n := range loops {
+		begin := time.Now()
+		wants := c.step(t, b, n)
+		took = append(took, time.Since(begin))
+		for _, w := range wants {
+			if got := look.ask(w.verb, under(s, w.path)); got != w.answer {
+				if stale++; stale < 5 {
+					t.Errorf("change %d: %s %s: got %.200s, want %.200s", n, w.verb, w.path, got, w.answer)
+				}
+			}
+		}
+	}
+	stop()
+	slices.Sort(took)
+	t.Logf("%d changes, %d stale; a change until it can be seen: p50 %v, p99 %v; %+v",
+		loops, stale, took[len(took)/2], took[len(took)*99/100], s.Counters())
+}
