@@ -49,7 +49,7 @@ One store stays open over all of them, so mem: keeps what was written.`,
 		GroupID: groupAgent,
 		Args:    o.checkArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withStore(cmd.Context(), o.store, o.intent(args), func(s *storeurl.Store) error {
+			return o.withStore(cmd, o.store, o.intent(args), func(s *storeurl.Store) error {
 				return o.run(cmd, s, args)
 			})
 		},

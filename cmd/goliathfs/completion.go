@@ -102,11 +102,16 @@ func completePath(cmd *cobra.Command, store, word string) ([]string, cobra.Shell
 	if routes, err := cmd.Flags().GetStringArray("route"); err == nil {
 		flags.routes = routes
 	}
-	s, err := flags.open(ctx, store, storeurl.Look)
+	spec, err := flags.spec(store)
 	if err != nil {
 		return nil, more
 	}
-	defer s.Close()
+	var o storeurl.Opener
+	defer o.Close()
+	s, err := o.Open(ctx, spec, storeurl.Look)
+	if err != nil {
+		return nil, more
+	}
 	dir := word[:strings.LastIndexByte(word, '/')+1]
 	if dir == "" {
 		dir = "/"

@@ -28,7 +28,7 @@ name: both are listed.`,
 		GroupID: groupLook,
 		Args:    takes(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withStore(cmd.Context(), args[0], storeurl.Look, func(s *storeurl.Store) error {
+			return o.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
 				return o.run(cmd, s, orRoot(args[1:]))
 			})
 		},
@@ -63,7 +63,7 @@ func (o *lsOptions) run(cmd *cobra.Command, s *storeurl.Store, paths []string) e
 			}
 		}
 		if n == 0 && path != "/" {
-			return fmt.Errorf("%s: there is nothing in %s, see goliathfs ls %[2]s", path, s.Spec.URL)
+			return fmt.Errorf("%s: there is nothing in %s, see goliathfs ls %[2]s", path, shellWord(s.Spec.URL.String()))
 		}
 	}
 	return out.Flush()

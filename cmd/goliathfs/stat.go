@@ -21,7 +21,7 @@ func newStat() *cobra.Command {
 		GroupID: groupLook,
 		Args:    takes(2, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return flags.withStore(cmd.Context(), args[0], storeurl.Look, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
 				out := newOutput(cmd)
 				defer out.Flush()
 				for i, path := range args[1:] {
@@ -72,7 +72,8 @@ func statOf(ctx context.Context, s *storeurl.Store, path string) (stated, error)
 		info = f.Info
 	}
 	st := stated{listed: listedOf(vfs.DirEntry{Info: info})}
-	st.Route, st.Writable = vfs.RouteOf(s.Backend, info.Path)
+	st.Route, _ = vfs.RouteOf(s.Backend, info.Path)
+	st.Writable = s.Writable(info.Path)
 	return st, nil
 }
 
@@ -102,7 +103,7 @@ func noFile(ctx context.Context, s *storeurl.Store, err error) error {
 	if listErr != nil || len(page.Files) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: it is a directory, see goliathfs ls %s %[1]s", pe.Path, s.Spec.URL)
+	return fmt.Errorf("%s: it is a directory, see goliathfs ls %s %s", pe.Path, shellWord(s.Spec.URL.String()), shellWord(pe.Path))
 }
 
 // count writes a number with its noun: "1 file", "2 files".

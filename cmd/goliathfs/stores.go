@@ -1,7 +1,11 @@
 package main
 
 import (
-	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -13,16 +17,6 @@ type storeFlags struct{ routes []string }
 
 func (f *storeFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.routes, "route", nil, "put another store at a directory: `/prefix=URL[,ro]`, repeatable")
-}
-
-// open opens the store named by raw with the routes of the flags. The caller
-// closes it.
-func (f *storeFlags) open(ctx context.Context, raw string, intent storeurl.Intent) (*storeurl.Store, error) {
-	spec, err := f.spec(raw)
-	if err != nil {
-		return nil, err
-	}
-	return storeurl.Open(ctx, spec, intent)
 }
 
 // spec reads the URL and the routes without opening anything.
@@ -43,15 +37,50 @@ func (f *storeFlags) spec(raw string) (storeurl.Spec, error) {
 }
 
 // withStore opens a store, runs fn and closes the store, whose error counts
-// when fn had none. Errors of package vfs come back as sentences.
-func (f *storeFlags) withStore(ctx context.Context, raw string, intent storeurl.Intent, fn func(*storeurl.Store) error) error {
-	store, err := f.open(ctx, raw, intent)
+// when fn had none. Errors of package vfs come back as sentences; what a seed
+// could not hold is told on standard error.
+func (f *storeFlags) withStore(cmd *cobra.Command, raw string, intent storeurl.Intent, fn func(*storeurl.Store) error) error {
+	spec, err := f.spec(raw)
 	if err != nil {
 		return err
 	}
-	err = fn(store)
-	if closeErr := store.Close(); err == nil {
+	return withOpener(func(o *storeurl.Opener) error {
+		store, err := o.Open(cmd.Context(), spec, intent)
+		if err != nil {
+			return err
+		}
+		for _, p := range o.Problems() {
+			fmt.Fprintf(cmd.ErrOrStderr(), "left out %s: %s\n", printable(p.Path), p.Reason)
+		}
+		return explain(fn(store), shellWord(raw))
+	})
+}
+
+// withOpener runs fn and closes what it opened.
+func withOpener(fn func(*storeurl.Opener) error) error {
+	var o storeurl.Opener
+	err := fn(&o)
+	if closeErr := o.Close(); err == nil {
 		err = closeErr
 	}
-	return explain(err, raw)
+	return err
+}
+
+// shellWord quotes an argument where a shell would not take it literally, so
+// that a command in a message can be pasted.
+func shellWord(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/:.,_-=+@%", r)
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// printable quotes a name that holds what a terminal would act on.
+func printable(name string) string {
+	if utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl) {
+		return name
+	}
+	return strconv.Quote(name)
 }

@@ -23,7 +23,7 @@ is "ready"; "overflow" means that changes may have been missed, so look again.`,
 		GroupID: groupLook,
 		Args:    takes(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return flags.withStore(cmd.Context(), args[0], storeurl.Look, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], storeurl.Live, func(s *storeurl.Store) error {
 				return watch(cmd.Context(), s.Backend, orRoot(args[1:])[0], newOutput(cmd), asJSON)
 			})
 		},

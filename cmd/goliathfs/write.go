@@ -45,7 +45,7 @@ Badger or SQLite store that does not exist is made.`,
 			if revision != "" {
 				intent = storeurl.Change // a store made just now could not hold it
 			}
-			return flags.withStore(cmd.Context(), args[0], intent, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], intent, func(s *storeurl.Store) error {
 				info, err := vfs.Write(cmd.Context(), s.Backend, args[1], content, vfs.Revision(revision))
 				if err != nil {
 					return conflict(cmd.Context(), s, args[1], vfs.Revision(revision), err)

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/routefs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // Intent is what a verb will do with a store.
@@ -16,13 +18,18 @@ type Intent int
 
 // The intents.
 const (
-	// Look never makes a store, so a mistyped name is an error and not a new
-	// database.
+	// Look never makes or changes a store, so a mistyped name is an error and not
+	// a new database.
 	Look Intent = iota
+	// Live is Look for a long time, during which others may change the store.
+	Live
 	// Change needs a store that exists and can be written.
 	Change
 	// Create makes the store when there is none.
 	Create
+	// Bulk is Create for many writes: they are on disk when the store is closed,
+	// and until then survive the end of the process but not a loss of power.
+	Bulk
 )
 
 // Spec is a store with other stores at some of its directories.
@@ -36,58 +43,125 @@ type Store struct {
 	Backend vfs.Backend // with the routes in place
 	Base    vfs.Backend // the store of Spec.URL alone
 	Spec    Spec
-
-	opened []io.Closer
 }
 
-// Open opens the store of a Spec and those of its routes. The caller closes the
-// result. Errors are sentences that name the store.
-func Open(ctx context.Context, spec Spec, intent Intent) (*Store, error) {
-	s := &Store{Spec: spec}
-	base, err := s.openOne(ctx, spec.URL, intent)
+// Opener opens stores that may share a database, as two namespaces of one do,
+// and closes them together. The zero value is ready. It is for one goroutine;
+// the stores are for any number.
+type Opener struct {
+	opened   []io.Closer
+	badgers  map[string]openBadger // by directory, without symbolic links
+	problems []Problem
+}
+
+// Problem is a part of a seed or folder that cannot be a virtual file.
+type Problem struct{ Path, Reason string }
+
+// Problems returns what the stores opened so far had to leave out.
+func (o *Opener) Problems() []Problem { return o.problems }
+
+// Open opens the store of a Spec and those of its routes. Where two stores share
+// a database, open the one to write to first. Errors are sentences that name the
+// store.
+func (o *Opener) Open(ctx context.Context, spec Spec, intent Intent) (*Store, error) {
+	base, err := o.one(ctx, spec.URL, intent)
 	if err != nil {
 		return nil, err
 	}
-	s.Base, s.Backend = base, base
+	s := &Store{Backend: base, Base: base, Spec: spec}
+	if len(spec.Routes) == 0 {
+		return s, nil
+	}
+	byIntent := slices.Clone(spec.Routes)
+	slices.SortStableFunc(byIntent, func(a, b Route) int { return int(routeIntent(b, intent)) - int(routeIntent(a, intent)) })
+	var routes []routefs.Route
+	for _, r := range byIntent {
+		b, err := o.one(ctx, r.URL, routeIntent(r, intent))
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Prefix, err)
+		}
+		routes = append(routes, routefs.Route{Prefix: r.Prefix, Backend: b, ReadOnly: r.ReadOnly})
+	}
+	if s.Backend, err = routefs.New(base, routes, nil); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
-func (s *Store) openOne(ctx context.Context, u URL, intent Intent) (vfs.Backend, error) {
-	b, err := openBackend(ctx, u, intent)
+func routeIntent(r Route, intent Intent) Intent {
+	if r.ReadOnly && intent > Live {
+		return Look
+	}
+	return intent
+}
+
+// Close closes every store that was opened, the last one first.
+func (o *Opener) Close() error {
+	var errs []error
+	for _, c := range slices.Backward(o.opened) {
+		errs = append(errs, c.Close())
+	}
+	o.opened, o.badgers = nil, nil
+	return errors.Join(errs...)
+}
+
+func (o *Opener) one(ctx context.Context, u URL, intent Intent) (vfs.Backend, error) {
+	b, err := o.open(ctx, u, intent)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", u, err)
-	}
-	if c, ok := b.(io.Closer); ok {
-		s.opened = append(s.opened, c)
 	}
 	return b, nil
 }
 
-// Close closes every store that Open opened, the last one first.
-func (s *Store) Close() error {
-	var errs []error
-	for i := len(s.opened) - 1; i >= 0; i-- {
-		errs = append(errs, s.opened[i].Close())
-	}
-	s.opened = nil
-	return errors.Join(errs...)
-}
+// keep has the Opener close c.
+func (o *Opener) keep(c io.Closer) { o.opened = append(o.opened, c) }
 
-func openBackend(_ context.Context, u URL, _ Intent) (vfs.Backend, error) {
+func (o *Opener) open(ctx context.Context, u URL, intent Intent) (vfs.Backend, error) {
 	switch u.Scheme {
 	case Mem:
-		return memfs.New(nil, nil)
+		return o.mem(ctx, u)
+	case Static:
+		return o.seed(ctx, u.Target)
+	case Badger:
+		return o.badger(ctx, u, intent)
+	case SQLite:
+		return o.sqlite(ctx, u, intent)
 	case Dir:
 		return nil, fmt.Errorf("a host folder is for copy and diff, write static:%s to look at it as a store", Escape(u.Target))
 	}
 	return nil, fmt.Errorf("%s: stores are not part of this program", u.Scheme)
 }
 
-// mustExist refuses a target that is not there, before anything could make it.
-func mustExist(u URL) error {
-	_, err := os.Stat(u.Target)
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("there is no such store, check the name or make it with goliathfs copy SOURCE %s", u)
+// noStore is the error of a store that is not there. Only verbs that write make
+// one.
+func noStore(u URL) error {
+	u.ReadOnly = false
+	return fmt.Errorf("there is no such store, check the name, or make one with goliathfs copy SOURCE %s", u)
+}
+
+// Writable reports whether the file at a canonical path can be written by a verb
+// that opens the store for that.
+func (s *Store) Writable(path string) bool {
+	where := Route{Prefix: "/", URL: s.Spec.URL}
+	for _, r := range s.Spec.Routes {
+		if vpath.Within(path, r.Prefix) && len(r.Prefix) > len(where.Prefix) {
+			where = r
+		}
 	}
-	return err
+	switch where.URL.Scheme {
+	case Unix, TCP:
+		_, writable := vfs.RouteOf(s.Backend, path)
+		return writable
+	}
+	return !where.ReadOnly && !where.URL.ReadOnly && where.URL.Scheme != Static
+}
+
+// OpenDir opens a host folder for a copy or a comparison.
+func (o *Opener) OpenDir(u URL, intent Intent) (*hostdir.Dir, error) {
+	d, err := hostdir.Open(u.Target, intent >= Create)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", u, err)
+	}
+	o.keep(d)
+	return d, nil
 }

@@ -1,0 +1,13 @@
+// Package hostdir shows a folder of this machine as a vfs.Backend, as the source
+// and the destination of copies and comparisons. It is not for agents: their
+// tools never reach the host.
+//
+// Nothing outside the folder is read or written, whatever is put into it:
+// symbolic links are not followed, devices and sockets are not opened. What
+// cannot be a virtual file is left out of lists and told by Problems.
+//
+// The list of files is taken once, at the first List; Read, Stat, Write and
+// Remove look at the disk. A revision is made of size and modification time, so
+// two changes of one size within the clock's grain cannot be told apart: good
+// enough to see what someone else changed during a copy, not for agents.
+package hostdir

@@ -1,0 +1,204 @@
+package hostdir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// maxBytes is the greatest file that is read, 1 MiB, as in every built-in store.
+const maxBytes = 1 << 20
+
+// Dir is an open folder. It is safe for concurrent use.
+type Dir struct {
+	root  *os.Root
+	temps atomic.Uint64 // numbers temporary files
+
+	scan     sync.Once
+	files    []vfs.Info // in order of vpath.Compare
+	problems []Problem
+	scanErr  error
+}
+
+var _ interface {
+	vfs.Backend
+	vfs.Writer
+	vfs.Remover
+	vfs.Statter
+	io.Closer
+} = (*Dir)(nil)
+
+// Problem is something in the folder that cannot be a virtual file.
+type Problem struct {
+	Path   string // as a virtual path, which it may not be
+	Reason string
+}
+
+// Open opens the folder at name, which must exist unless create is set; then it
+// is made together with its parents. The folder itself may be reached through
+// symbolic links.
+func Open(name string, create bool) (*Dir, error) {
+	if create {
+		if err := os.MkdirAll(name, 0o777); err != nil {
+			return nil, fmt.Errorf("cannot make the folder: %w", err)
+		}
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no such folder, check the name")
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("it is a file, name the folder that holds it")
+	}
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the folder: %w", err)
+	}
+	return &Dir{root: root}, nil
+}
+
+// Close releases the folder.
+func (d *Dir) Close() error { return d.root.Close() }
+
+// Read implements vfs.Backend.
+func (d *Dir) Read(ctx context.Context, p string) (vfs.File, error) {
+	info, err := d.Stat(ctx, p)
+	if err != nil {
+		return vfs.File{}, err
+	}
+	if info.Size > maxBytes {
+		return vfs.File{}, fmt.Errorf("%w: %d bytes where at most %d fit", vfs.ErrTooLarge, info.Size, maxBytes)
+	}
+	f, err := d.root.Open(local(p))
+	if err != nil {
+		return vfs.File{}, hostError(err)
+	}
+	defer f.Close()
+	var b strings.Builder
+	b.Grow(int(info.Size))
+	if _, err := io.Copy(&b, io.LimitReader(f, maxBytes+1)); err != nil {
+		return vfs.File{}, hostError(err)
+	}
+	if err := vfs.CheckContent(b.String()); err != nil {
+		return vfs.File{}, err
+	}
+	info.Size = int64(b.Len())
+	return vfs.File{Info: info, Content: b.String()}, nil
+}
+
+// Stat implements vfs.Statter.
+func (d *Dir) Stat(ctx context.Context, p string) (vfs.Info, error) {
+	if err := begin(ctx, p); err != nil {
+		return vfs.Info{}, err
+	}
+	if err := d.plainParents(p); err != nil {
+		if errors.As(err, new(fileParent)) {
+			err = vfs.ErrNotFound
+		}
+		return vfs.Info{}, err
+	}
+	st, err := d.root.Lstat(local(p))
+	if err != nil {
+		return vfs.Info{}, hostError(err)
+	}
+	if st.IsDir() {
+		return vfs.Info{}, vfs.ErrNotFound
+	}
+	if !st.Mode().IsRegular() {
+		return vfs.Info{}, errors.New(kindReason(st.Mode()))
+	}
+	return infoOf(p, st), nil
+}
+
+func infoOf(p string, st fs.FileInfo) vfs.Info {
+	rev := fmt.Sprintf("%x-%x", st.ModTime().UnixNano(), st.Size())
+	return vfs.Info{Path: p, Revision: vfs.Revision(rev), Size: st.Size(), ModTime: st.ModTime()}
+}
+
+// plainParents refuses a path that runs through something other than folders.
+// A missing parent is no error here.
+func (d *Dir) plainParents(p string) error {
+	for dir := vpath.Dir(p); dir != "/"; dir = vpath.Dir(dir) {
+		st, err := d.root.Lstat(local(dir))
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+			continue // a higher parent decides
+		case err != nil:
+			return hostError(err)
+		case st.Mode().IsRegular():
+			return fileParent(dir)
+		case !st.IsDir():
+			return fmt.Errorf("%s: %s", dir, kindReason(st.Mode()))
+		}
+	}
+	return nil
+}
+
+// fileParent is the error of a path below a file.
+type fileParent string
+
+func (f fileParent) Error() string {
+	return string(f) + " is a file there, and on this machine a name is a file or a folder"
+}
+
+func kindReason(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "it is a symbolic link, which is not followed"
+	case mode.IsDir():
+		return "it is a folder"
+	}
+	return "it is a device, pipe or socket, which is not opened"
+}
+
+// local is the name of a virtual path inside the folder.
+func local(p string) string {
+	if p == "/" {
+		return "."
+	}
+	return p[1:]
+}
+
+// hostError gives the errors of the host their meaning in package vfs and drops
+// the path, which the caller puts on.
+func hostError(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return vfs.ErrNotFound
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return errors.New("a segment of its name is longer than a host allows (255 bytes)")
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		return le.Err
+	}
+	return err
+}
+
+func begin(ctx context.Context, p string) error {
+	if err := vpath.CheckFile(p); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func tempName(p string, n uint64) string {
+	return path.Join(local(vpath.Dir(p)), fmt.Sprintf(".goliathfs-%d-%d.tmp", os.Getpid(), n))
+}

@@ -1,0 +1,117 @@
+package hostdir
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sort"
+	"strings"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// List implements vfs.Backend over the list taken at the first call.
+func (d *Dir) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {
+	opts, err := opts.Checked()
+	if err != nil {
+		return vfs.Page{}, err
+	}
+	if err := vpath.Check(dir); err != nil {
+		return vfs.Page{}, err
+	}
+	if err := d.load(ctx); err != nil {
+		return vfs.Page{}, err
+	}
+	var page vfs.Page
+	add := func(info vfs.Info) bool {
+		if len(page.Files) == opts.Limit {
+			page.Next = page.Files[opts.Limit-1].Path
+			return false
+		}
+		page.Files = append(page.Files, info)
+		return true
+	}
+	if dir != "/" && vpath.Compare(opts.After, dir) < 0 {
+		if i := d.search(dir, false); i < len(d.files) && d.files[i].Path == dir {
+			add(d.files[i])
+		}
+	}
+	from := strings.TrimSuffix(dir, "/") + "/" // siblings such as dir + "-x" sort before it
+	if vpath.Compare(opts.After, from) > 0 {
+		from = opts.After
+	}
+	for _, info := range d.files[d.search(from, true):] {
+		if !vpath.Within(info.Path, dir) || !add(info) {
+			break
+		}
+	}
+	return page, nil
+}
+
+// search returns the index of the first file at bound, or after it.
+func (d *Dir) search(bound string, exclusive bool) int {
+	return sort.Search(len(d.files), func(i int) bool {
+		c := vpath.Compare(d.files[i].Path, bound)
+		return c > 0 || c == 0 && !exclusive
+	})
+}
+
+// Problems returns what in the folder cannot be a virtual file.
+func (d *Dir) Problems(ctx context.Context) ([]Problem, error) {
+	err := d.load(ctx)
+	return d.problems, err
+}
+
+func (d *Dir) load(ctx context.Context) error {
+	d.scan.Do(func() { d.scanErr = d.walk(ctx) })
+	if d.scanErr != nil {
+		return d.scanErr
+	}
+	return ctx.Err()
+}
+
+func (d *Dir) walk(ctx context.Context) error {
+	err := fs.WalkDir(d.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if name == "." {
+			return err
+		}
+		if err != nil {
+			d.problem(name, hostError(err).Error())
+			return nil
+		}
+		if _, err := vpath.CleanFile("/" + name); err != nil {
+			d.problem(name, err.Error())
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if entry.IsDir() {
+			return nil
+		}
+		if !entry.Type().IsRegular() {
+			d.problem(name, kindReason(entry.Type()))
+			return nil
+		}
+		st, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // went away since
+		}
+		if err != nil {
+			d.problem(name, hostError(err).Error())
+			return nil
+		}
+		d.files = append(d.files, infoOf("/"+name, st))
+		return nil
+	})
+	sort.Slice(d.files, func(i, j int) bool { return vpath.Compare(d.files[i].Path, d.files[j].Path) < 0 })
+	return err
+}
+
+func (d *Dir) problem(name, reason string) {
+	d.problems = append(d.problems, Problem{Path: "/" + name, Reason: reason})
+}

@@ -1,0 +1,121 @@
+package hostdir
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// Write implements vfs.Writer: a temporary file beside the target takes its
+// place in one step, so that a reader sees the old file or the new one.
+// Replacing is checked first and is not one step with the check.
+func (d *Dir) Write(ctx context.Context, p, content string, expected vfs.Revision) (vfs.Info, error) {
+	if err := vfs.CheckContent(content); err != nil {
+		return vfs.Info{}, err
+	}
+	old, err := d.Stat(ctx, p)
+	switch {
+	case errors.Is(err, vfs.ErrNotFound):
+	case err != nil:
+		return vfs.Info{}, err
+	}
+	if old.Revision != expected {
+		return vfs.Info{}, vfs.ErrConflict
+	}
+	if err := d.makeParents(p); err != nil {
+		return vfs.Info{}, err
+	}
+	temp := tempName(p, d.temps.Add(1))
+	if err := d.writeTemp(temp, content); err != nil {
+		return vfs.Info{}, hostError(err)
+	}
+	if expected == "" {
+		err = d.create(temp, p, content)
+	} else if err = d.root.Rename(temp, local(p)); err != nil {
+		_ = d.root.Remove(temp) // the first error is the one to tell
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return vfs.Info{}, d.occupied(p)
+	case err != nil:
+		return vfs.Info{}, hostError(err)
+	}
+	return d.Stat(ctx, p)
+}
+
+// create puts the temporary file at p unless something is there.
+func (d *Dir) create(temp, p, content string) error {
+	err := d.root.Link(temp, local(p)) // unlike Rename it never replaces
+	if removeErr := d.root.Remove(temp); err == nil {
+		err = removeErr
+	}
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) { // no links on this file system
+		return d.writeTemp(local(p), content)
+	}
+	return err
+}
+
+// occupied says why a file could not be created at p.
+func (d *Dir) occupied(p string) error {
+	if st, err := d.root.Lstat(local(p)); err == nil && st.IsDir() {
+		return errors.New("a folder has this name there, and on this machine a name is a file or a folder")
+	}
+	return vfs.ErrConflict
+}
+
+func (d *Dir) makeParents(p string) error {
+	dir := vpath.Dir(p)
+	if dir == "/" {
+		return nil
+	}
+	err := d.root.MkdirAll(local(dir), 0o777)
+	if err == nil {
+		return nil
+	}
+	if parents := d.plainParents(p); parents != nil {
+		return parents
+	}
+	return hostError(err)
+}
+
+func (d *Dir) writeTemp(name, content string) error {
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, content)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		_ = d.root.Remove(name) // the first error is the one to tell
+	}
+	return err
+}
+
+// Remove implements vfs.Remover. Folders that it leaves empty go too, for a
+// virtual directory exists only while a file lies below it.
+func (d *Dir) Remove(ctx context.Context, p string, expected vfs.Revision) error {
+	info, err := d.Stat(ctx, p)
+	switch {
+	case err != nil:
+		return err
+	case info.Revision != expected:
+		return vfs.ErrConflict
+	}
+	if err := d.root.Remove(local(p)); err != nil {
+		return hostError(err)
+	}
+	for dir := vpath.Dir(p); dir != "/"; dir = vpath.Dir(dir) {
+		if d.root.Remove(local(dir)) != nil {
+			break // not empty
+		}
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package storeurl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/staticfs"
+)
+
+func (o *Opener) mem(ctx context.Context, u URL) (vfs.Backend, error) {
+	if u.Target == "" {
+		return memfs.New(nil, nil)
+	}
+	seed, err := o.seed(ctx, u.Target)
+	if err != nil {
+		return nil, err
+	}
+	return memfs.New(seed.Contents(), nil)
+}
+
+// seed reads a folder, a JSON object of path to content, or a txtar archive.
+func (o *Opener) seed(ctx context.Context, name string) (*staticfs.FS, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errors.New("there is no such file or folder, check the name")
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		files, refused, err := staticfs.FromDir(ctx, name)
+		for _, r := range refused {
+			o.problems = append(o.problems, Problem{Path: "/" + r.Name, Reason: r.Err.Error()})
+		}
+		return files, err
+	}
+	var parse func([]byte) (*staticfs.FS, error)
+	switch filepath.Ext(name) {
+	case ".json":
+		parse = staticfs.FromJSON
+	case ".txtar":
+		parse = staticfs.FromTxtar
+	default:
+		return nil, fmt.Errorf("a seed is a folder, a .json or a .txtar file, and this is neither")
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return parse(data)
+}

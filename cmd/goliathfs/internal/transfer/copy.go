@@ -1,0 +1,338 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"io/fs"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// Action is what a copy does with one file.
+type Action string
+
+// The actions.
+const (
+	Create  Action = "create"
+	Replace Action = "replace"
+	Delete  Action = "delete"
+	Fail    Action = "fail" // see Step.Reason
+)
+
+// Step is one file of a copy that is not left as it is.
+type Step struct {
+	Action Action `json:"-"`
+	Path   string `json:"path"`
+	Reason string `json:"reason"` // of a failure
+}
+
+// Options adjust a copy; the zero value copies everything and verifies it.
+type Options struct {
+	DryRun   bool
+	Delete   bool       // remove what the source does not have
+	IfNewer  bool       // replace only what is older than the source
+	NoVerify bool       // do not read back what was written
+	Keep     []string   // paths that Delete spares, with what lies below them
+	Report   func(Step) // called for each step, one at a time; nil means no one looks
+	Progress *Progress  // counted up meanwhile; nil means no one looks
+}
+
+// Progress counts while a copy runs.
+type Progress struct{ Files, Bytes atomic.Int64 }
+
+// Result sums up a copy.
+type Result struct {
+	Created   int64 `json:"created"`
+	Replaced  int64 `json:"replaced"`
+	Deleted   int64 `json:"deleted"`
+	Unchanged int64 `json:"unchanged"`
+	NotNewer  int64 `json:"notNewer"`
+	Failed    int64 `json:"failed"`
+	Bytes     int64 `json:"bytes"` // written
+	Verified  int64 `json:"verified"`
+}
+
+// workersPerCPU is high because a durable store commits what arrives meanwhile
+// together: more writers at once are fewer syncs of the disk.
+const workersPerCPU = 16
+
+// Copy makes dst hold the files of src. A file that cannot be read or stored is
+// reported as a failure and the rest goes on; the error is that of a listing or
+// of ctx, after which some files have been copied and a second run continues.
+func Copy(ctx context.Context, src, dst vfs.Backend, opts Options) (Result, error) {
+	c := &copier{src: src, dst: dst, opts: opts, seed: maphash.MakeSeed()}
+	if c.opts.Progress == nil {
+		c.opts.Progress = new(Progress)
+	}
+	err := c.run(ctx)
+	if err == nil && opts.Delete {
+		err = c.deleteSurplus(ctx)
+	}
+	if err == nil && !opts.NoVerify && !opts.DryRun {
+		err = c.verify(ctx)
+	}
+	return c.result, err
+}
+
+type copier struct {
+	src, dst vfs.Backend
+	opts     Options
+	seed     maphash.Seed
+
+	mu      sync.Mutex
+	result  Result        // guarded by mu
+	written []written     // guarded by mu
+	next    int           // the number of the file whose step is told next; guarded by mu
+	ready   map[int]*Step // steps of files after it; guarded by mu
+	surplus []vfs.Info    // of the destination; only the walk appends
+}
+
+// job is one file of the source, numbered so that steps are told in order
+// although the files are copied side by side.
+type job struct {
+	pair
+	n int
+}
+
+// written is what verify looks for.
+type written struct {
+	path     string
+	revision vfs.Revision
+	sum      uint64
+}
+
+func workers() int { return workersPerCPU * runtime.GOMAXPROCS(0) }
+
+func (c *copier) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	work := make(chan job)
+	g.Go(func() error {
+		defer close(work)
+		n := 0
+		for p, err := range pairs(ctx, c.src, c.dst) {
+			if err != nil {
+				return err
+			}
+			if p.a == nil {
+				c.surplus = append(c.surplus, *p.b)
+				continue
+			}
+			select {
+			case work <- job{p, n}:
+				n++
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	for range workers() {
+		g.Go(func() error {
+			for j := range work {
+				step, err := c.file(ctx, j.pair)
+				if err != nil {
+					return err
+				}
+				c.inOrder(j.n, step)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// file copies one file and returns what it did, nil when there was nothing to
+// do. Its error ends the whole copy.
+func (c *copier) file(ctx context.Context, p pair) (*Step, error) {
+	defer c.opts.Progress.Files.Add(1)
+	f, err := vfs.Read(ctx, c.src, p.path)
+	if errors.Is(err, vfs.ErrNotFound) {
+		return nil, nil // it went away meanwhile
+	}
+	if err != nil {
+		return failure(ctx, p.path, err)
+	}
+	action, expected := Create, vfs.Revision("")
+	if p.b != nil {
+		same, revision, err := c.compare(ctx, *p.b, f)
+		switch {
+		case err != nil:
+			return failure(ctx, p.path, err)
+		case same:
+			c.add(func(r *Result) { r.Unchanged++ })
+			return nil, nil
+		case c.opts.IfNewer && !f.ModTime.After(p.b.ModTime):
+			c.add(func(r *Result) { r.NotNewer++ })
+			return nil, nil
+		}
+		action, expected = Replace, revision
+	}
+	if !c.opts.DryRun {
+		if err := c.write(ctx, f, expected); err != nil {
+			return failure(ctx, p.path, err)
+		}
+	}
+	return &Step{Action: action, Path: p.path}, nil
+}
+
+// compare reports whether the destination has the content of f already, and at
+// which revision it is. A file there that is no text differs.
+func (c *copier) compare(ctx context.Context, info vfs.Info, f vfs.File) (bool, vfs.Revision, error) {
+	if info.Size >= 0 && info.Size != int64(len(f.Content)) {
+		return false, info.Revision, nil
+	}
+	there, err := vfs.Read(ctx, c.dst, info.Path)
+	switch {
+	case errors.Is(err, vfs.ErrNotText), errors.Is(err, vfs.ErrTooLarge):
+		return false, info.Revision, nil
+	case errors.Is(err, vfs.ErrNotFound):
+		return false, "", nil
+	}
+	return there.Content == f.Content, there.Revision, err
+}
+
+func (c *copier) write(ctx context.Context, f vfs.File, expected vfs.Revision) error {
+	info, err := vfs.Write(ctx, c.dst, f.Path, f.Content, expected)
+	if err != nil {
+		return err
+	}
+	n := int64(len(f.Content))
+	c.opts.Progress.Bytes.Add(n)
+	w := written{path: f.Path, revision: info.Revision, sum: maphash.String(c.seed, f.Content)}
+	c.add(func(r *Result) {
+		r.Bytes += n
+		c.written = append(c.written, w)
+	})
+	return nil
+}
+
+func (c *copier) deleteSurplus(ctx context.Context) error {
+	for _, info := range c.surplus {
+		if c.spared(info.Path) {
+			continue
+		}
+		step := &Step{Action: Delete, Path: info.Path}
+		if !c.opts.DryRun {
+			err := vfs.Remove(ctx, c.dst, info.Path, info.Revision)
+			if err != nil && !errors.Is(err, vfs.ErrNotFound) {
+				if step, err = failure(ctx, info.Path, err); err != nil {
+					return err
+				}
+			}
+		}
+		c.step(*step)
+	}
+	return nil
+}
+
+func (c *copier) spared(path string) bool {
+	for _, keep := range c.opts.Keep {
+		if vpath.Within(path, keep) {
+			return true
+		}
+	}
+	return false
+}
+
+// verify reads back what was written. A file that someone replaced since is
+// not ours to judge.
+func (c *copier) verify(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(workers())
+	for _, w := range c.written {
+		g.Go(func() error {
+			f, err := vfs.Read(ctx, c.dst, w.path)
+			switch {
+			case err == nil && f.Revision == w.revision && maphash.String(c.seed, f.Content) != w.sum:
+				err = errors.New("what is there now is not what was written, so the store or its disk is damaged")
+			case err == nil, errors.Is(err, vfs.ErrNotFound):
+				c.add(func(r *Result) { r.Verified++ })
+				return nil
+			}
+			step, err := failure(ctx, w.path, err)
+			if err == nil {
+				c.step(*step)
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// failure is the step of a file that failed, unless that is because ctx ended.
+func failure(ctx context.Context, path string, err error) (*Step, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return &Step{Action: Fail, Path: path, Reason: Reason(err)}, nil
+}
+
+// inOrder tells the step of file n, if it has one, once those of all files
+// before it have been told.
+func (c *copier) inOrder(n int, step *Step) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ready == nil {
+		c.ready = map[int]*Step{}
+	}
+	c.ready[n] = step
+	for {
+		step, ok := c.ready[c.next]
+		if !ok {
+			return
+		}
+		delete(c.ready, c.next)
+		c.next++
+		if step != nil {
+			c.tell(*step)
+		}
+	}
+}
+
+// Reason words the error of one file as the end of a sentence.
+func Reason(err error) string {
+	if errors.Is(err, vfs.ErrConflict) {
+		return "someone changed it meanwhile, copy again"
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func (c *copier) step(s Step) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tell(s)
+}
+
+// tell counts a step and passes it on. mu is held.
+func (c *copier) tell(s Step) {
+	switch s.Action {
+	case Create:
+		c.result.Created++
+	case Replace:
+		c.result.Replaced++
+	case Delete:
+		c.result.Deleted++
+	case Fail:
+		c.result.Failed++
+	}
+	if c.opts.Report != nil {
+		c.opts.Report(s)
+	}
+}
+
+func (c *copier) add(change func(*Result)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(&c.result)
+}
