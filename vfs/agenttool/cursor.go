@@ -40,7 +40,7 @@ type position struct {
 	offset int          // bytes into the content
 }
 
-var cursorEncoding = base64.RawURLEncoding.Strict()
+var cursorEncoding = base64.RawURLEncoding
 
 func (q query) cursor(p position) *string {
 	head := make([]byte, sumLen, sumLen+queryLen+revLen+binary.MaxVarintLen64)
@@ -69,7 +69,8 @@ func (q query) decode(cursor string) (mark, error) {
 		text, path = cursor[:i], cursor[i:]
 	}
 	head, err := cursorEncoding.DecodeString(text)
-	if err != nil || len(text) > 24 || len(head) < sumLen+queryLen || string(head[:sumLen]) != string(checksum(head[sumLen:], path)) {
+	canonical := cursorEncoding.EncodeToString(head) == text // the decoder skips line breaks
+	if err != nil || !canonical || len(text) > 24 || len(head) < sumLen+queryLen || string(head[:sumLen]) != string(checksum(head[sumLen:], path)) {
 		return mark{}, refuse(CodeInvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
 	}
 	m, rest := mark{path: path}, head[sumLen:]

@@ -47,7 +47,7 @@ func (c *call) grep(in GrepInput) (Result[*GrepOutput], error) {
 	if err != nil {
 		return none, err
 	}
-	g := &grepper{c: c, needle: newNeedle(in.Pattern, !in.CaseSensitive), multiline: strings.Contains(in.Pattern, "\n")}
+	g := &grepper{c: c, needle: newNeedle(in.Pattern, !in.CaseSensitive)}
 	if err := g.run(dir, m); err != nil {
 		return none, err
 	}
@@ -56,13 +56,12 @@ func (c *call) grep(in GrepInput) (Result[*GrepOutput], error) {
 
 // grepper is one call of grep: what it has found, and how much it scanned.
 type grepper struct {
-	c         *call
-	needle    *needle
-	multiline bool // the pattern holds a line feed, so it matches no line
-	items     []grepItem
-	matches   int
-	units     int
-	end       *position // where the next page starts, nil at the end
+	c       *call
+	needle  *needle
+	items   []grepItem
+	matches int
+	units   int
+	end     *position // where the next page starts, nil at the end
 }
 
 // grepItem is a match, or the path of a file that was skipped.
@@ -135,13 +134,18 @@ func (g *grepper) file(path string, start func(vfs.File) (int, error)) error {
 			return err
 		}
 	}
-	stop, units, ascii := bound(f.Content, at, scanUnits-g.units)
+	stop := bound(f.Content, at, scanUnits-g.units)
+	scan := g.needle.in(f.Content[:stop])
+	// Search before counting: the search is what brings a content into the
+	// cache fastest.
+	hit := scan.find(at)
+	units, ascii := countUnits(f.Content[at:stop])
 	if !ascii && !utf8.ValidString(f.Content) {
 		g.skip(path)
 		return nil
 	}
 	g.units += units
-	g.lines(f, path, at, stop)
+	g.lines(f, path, scan, hit)
 	if g.end == nil && stop < len(f.Content) {
 		g.end = &position{path, f.Revision, stop}
 	}
@@ -152,37 +156,27 @@ func (g *grepper) skip(path string) {
 	g.items = append(g.items, grepItem{skipped: path, next: position{path: path}})
 }
 
-// bound returns the end of the line in which units are used up, or of the
-// content, and what is counted for it; ascii is false unless the part is.
-func bound(content string, at, left int) (stop, units int, ascii bool) {
+// bound returns the end of the line, from at on, in which so many units are
+// used up, or of the content.
+func bound(content string, at, units int) int {
 	rest := content[at:]
-	if len(rest) < left {
-		units, ascii = countUnits(rest)
-		return len(content), units, ascii
+	if len(rest) < units { // a byte is at most one unit
+		return len(content)
 	}
-	end := unitsEnd(rest, left) // at least 1, for left is
-	if i := strings.IndexByte(rest[end-1:], '\n'); i >= 0 {
-		end += i
-	} else {
-		end = len(rest)
+	end := unitsEnd(rest, units) // at least 1, for units is
+	i := strings.IndexByte(rest[end-1:], '\n')
+	if i < 0 {
+		return len(content)
 	}
-	units, ascii = countUnits(rest[:end])
-	return at + end, units, ascii
+	return at + end + i
 }
 
-// lines collects the matching lines of f in [at, stop), which are line starts.
-func (g *grepper) lines(f vfs.File, path string, at, stop int) {
-	if g.multiline {
-		return
-	}
-	text := f.Content[:stop]
-	scan := g.needle.in(text)
+// lines collects the lines of f in which scan finds the needle, the first time
+// at hit.
+func (g *grepper) lines(f vfs.File, path string, scan *scanner, hit int) {
+	text := scan.s
 	line, counted := 0, 0 // the number of line feeds before counted
-	for at < stop {
-		hit := scan.find(at)
-		if hit < 0 {
-			return
-		}
+	for at := 0; hit >= 0; hit = scan.find(at) {
 		start := strings.LastIndexByte(text[:hit], '\n') + 1
 		end := len(text)
 		if i := strings.IndexByte(text[hit:], '\n'); i >= 0 {
@@ -190,7 +184,7 @@ func (g *grepper) lines(f vfs.File, path string, at, stop int) {
 		}
 		line += strings.Count(text[counted:start], "\n")
 		counted = start
-		at = min(end+1, stop)
+		at = min(end+1, len(text))
 		next := position{path: path}
 		if at < len(f.Content) {
 			next = position{path, f.Revision, at}

@@ -11,6 +11,7 @@ import (
 // searched, never of a folded copy.
 type needle struct {
 	text   string
+	never  bool // it holds a line feed, so no line has it
 	folded bool
 	// When folded: the canonical form of each character, the index of the one
 	// that is rarest in ordinary text, and its forms. Searching for the forms of
@@ -22,7 +23,7 @@ type needle struct {
 }
 
 func newNeedle(text string, ignoreCase bool) *needle {
-	n := &needle{text: text}
+	n := &needle{text: text, never: strings.Contains(text, "\n")}
 	least := 0
 	for i, r := range []rune(text) {
 		forms := orbit(r)
@@ -96,6 +97,9 @@ func (n *needle) in(s string) *scanner {
 // find returns the first occurrence that starts at or after from, or -1.
 // Arguments must not decrease.
 func (sc *scanner) find(from int) int {
+	if sc.never {
+		return -1
+	}
 	if !sc.folded {
 		i := strings.Index(sc.s[from:], sc.text)
 		if i < 0 {

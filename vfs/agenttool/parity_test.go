@@ -11,7 +11,8 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
-	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/routefs"
 )
 
 // parity is what the phone library answers, recorded: testdata/parity/tools.json.
@@ -23,7 +24,7 @@ type parity struct {
 type parityCase struct {
 	Name    string
 	Options struct {
-		Root                                     string
+		Root                                      string
 		MaxTokens, MaxLines, MaxMatches, MaxFiles int
 	}
 	Tool   string
@@ -73,11 +74,33 @@ func TestParity(t *testing.T) {
 // import, and behind a route.
 func stores(t *testing.T, files map[string]string) map[string]vfs.Backend {
 	t.Helper()
-	mem, err := memfs.New(files, nil)
+	disk, err := badgerfs.Open(t.Context(), t.TempDir(), &badgerfs.Options{Relaxed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]vfs.Backend{"memory": mem}
+	t.Cleanup(func() {
+		if err := disk.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	// Behind a route the same paths show because the route hides nothing of them:
+	// /docs comes from a store of its own.
+	docs, rest := map[string]string{}, map[string]string{}
+	for path, content := range files {
+		if inside, ok := strings.CutPrefix(path, "/docs/"); ok {
+			docs["/"+inside] = content
+		} else {
+			rest[path] = content
+		}
+		if _, err := disk.Write(t.Context(), path, content, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	routed, err := routefs.New(memory(t, rest), []routefs.Route{{Prefix: "/docs", Backend: memory(t, docs)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]vfs.Backend{"memory": memory(t, files), "badger": disk, "route": routed}
 }
 
 func (c parityCase) run(t *testing.T, b vfs.Backend) {
