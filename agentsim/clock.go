@@ -1,0 +1,53 @@
+package agentsim
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// clock makes the times and revisions of a replay. Time moves with the steps of
+// the scenario, not with calls of now, because stores differ in how often they
+// look at it.
+type clock struct {
+	mu     sync.Mutex
+	ticks  int
+	writes int
+	forced vfs.Revision
+}
+
+// epoch is when every replay begins.
+var epoch = time.Date(2026, time.January, 1, 9, 0, 0, 0, time.UTC)
+
+func (c *clock) tick() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ticks++
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return epoch.Add(time.Duration(c.ticks) * time.Minute)
+}
+
+// newRevision is a revision.Func: 12 characters, as every built-in store has
+// them, so that budgets come out alike.
+func (c *clock) newRevision(time.Time, vfs.Revision) vfs.Revision {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.forced != "" {
+		return c.forced
+	}
+	c.writes++
+	return vfs.Revision(fmt.Sprintf("write-%06d", c.writes))
+}
+
+// forceRevision gives every write this revision until it is called with "".
+func (c *clock) forceRevision(r vfs.Revision) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forced = r
+}

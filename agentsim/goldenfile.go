@@ -1,0 +1,59 @@
+package agentsim
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ReadGolden returns the bytes of a golden file. The error of one that is not
+// there matches fs.ErrNotExist and says how to write it.
+func ReadGolden(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no golden at %s yet, write it with --update: %w", path, fs.ErrNotExist)
+	case err != nil:
+		return nil, fmt.Errorf("the golden cannot be read: %w", err)
+	}
+	return data, nil
+}
+
+// WriteGolden writes a golden file and the directories above it, and reports
+// whether its bytes changed. It writes a temporary file beside it and renames
+// that, so that a reader and an interrupted run see the old one or the new one.
+func WriteGolden(path string, data []byte) (changed bool, err error) {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+		return false, nil
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return false, fmt.Errorf("the directory of the golden cannot be made: %w", err)
+	}
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return false, fmt.Errorf("the golden cannot be written: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(tmp.Name()))
+		}
+	}()
+	_, err = tmp.Write(data)
+	if chmodErr := tmp.Chmod(0o644); err == nil {
+		err = chmodErr
+	}
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return false, fmt.Errorf("the golden cannot be written: %w", err)
+	}
+	return true, nil
+}

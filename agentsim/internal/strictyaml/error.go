@@ -1,0 +1,42 @@
+package strictyaml
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Pos is a place in a file. A struct field of this type receives where the
+// mapping that fills the struct begins.
+type Pos struct {
+	File   string
+	Line   int // one-based
+	Column int // one-based, in characters
+}
+
+// String returns the form that editors and terminals make clickable.
+func (p Pos) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
+
+// Errorf returns an error at this place.
+func (p Pos) Errorf(format string, args ...any) error {
+	return &Error{Pos: p, Message: fmt.Sprintf(format, args...)}
+}
+
+// Error is what is wrong, and where.
+type Error struct {
+	Pos     Pos
+	Message string
+}
+
+// Error returns place and message.
+func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
+
+// syntaxError puts the parser's finding into this package's form.
+func (d *decoder) syntaxError(err error) error {
+	var ye yaml.Error
+	if !errors.As(err, &ye) || ye.GetToken() == nil {
+		return Pos{d.file, d.firstLine, 1}.Errorf("this is not YAML: %v", err)
+	}
+	return d.pos(ye.GetToken()).Errorf("this is not YAML: %s", ye.GetMessage())
+}

@@ -1,0 +1,131 @@
+package agentsim
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Reporter is told how scenarios went. Calls come one at a time.
+type Reporter interface {
+	Report(Result)
+	// Finish is called once, after the last Report. Its error is that of writing.
+	Finish(Summary) error
+}
+
+// ReporterOptions adjust a reporter; the zero value is the default.
+type ReporterOptions struct {
+	// Verbose also names what passed, with its steps.
+	Verbose bool
+	// StepSummary receives Markdown for GitHub's job summary; nil means none.
+	StepSummary io.Writer
+}
+
+// Formats are the names that NewReporter knows.
+func Formats() []string { return []string{"text", "json", "junit", "github"} }
+
+// NewReporter returns the reporter of a format that writes to w.
+func NewReporter(format string, w io.Writer, opts ReporterOptions) (Reporter, error) {
+	out := &writer{w: w}
+	switch format {
+	case "text":
+		return &textReporter{out, opts.Verbose}, nil
+	case "json":
+		return &jsonReporter{out: out}, nil
+	case "junit":
+		return &junitReporter{out: out}, nil
+	case "github":
+		return &githubReporter{text: textReporter{out, opts.Verbose}, summary: opts.StepSummary}, nil
+	}
+	return nil, fmt.Errorf("there is no format %q, use one of %s", format, strings.Join(Formats(), ", "))
+}
+
+// writer remembers the first error of writing.
+type writer struct {
+	w   io.Writer
+	err error
+}
+
+func (w *writer) printf(format string, args ...any) {
+	if w.err == nil {
+		_, w.err = fmt.Fprintf(w.w, format, args...)
+	}
+}
+
+// explain says in a few lines what is wrong with a scenario: the failing step
+// alone, with the names of the steps before it.
+func explain(res Result) string {
+	var b strings.Builder
+	switch d := res.Difference; {
+	case d != nil:
+		if len(d.Before) > 0 {
+			fmt.Fprintf(&b, "agree: %s\n", strings.Join(d.Before, ", "))
+		}
+		fmt.Fprintf(&b, "differs at %q:\n%s", d.Step, d.Text)
+		if d.Later > 0 {
+			fmt.Fprintf(&b, "and %d later entries differ; review them with --update and git diff\n", d.Later)
+		}
+	case res.Err != nil:
+		if n := len(res.Steps); n > 1 && res.Step != "" {
+			fmt.Fprintf(&b, "before it: %s\n", strings.Join(res.Steps[:n-1], ", "))
+		}
+		fmt.Fprintf(&b, "%v\n", res.Err)
+	}
+	return b.String()
+}
+
+// headline is the explanation in one line.
+func headline(res Result) string {
+	if res.Difference != nil {
+		return fmt.Sprintf("%s: what step %q shows differs from %s", res.Location.Name, res.Difference.Step, res.Location.Golden)
+	}
+	return fmt.Sprintf("%s: %v", res.Location.Name, res.Err)
+}
+
+func (s Summary) String() string {
+	text := fmt.Sprintf("%d scenarios: %d passed", s.Total, s.Passed)
+	if s.Total == 1 {
+		text = fmt.Sprintf("1 scenario: %d passed", s.Passed)
+	}
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{s.Failed, "failed"}, {s.Differs, "differ from their goldens"}, {s.Updated, "goldens written"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	return text
+}
+
+// textReporter writes for people at a terminal.
+type textReporter struct {
+	out     *writer
+	verbose bool
+}
+
+// Report implements Reporter.
+func (t *textReporter) Report(res Result) {
+	switch res.Status {
+	case Updated:
+		t.out.printf("wrote %s\n", res.Location.Golden)
+	case Passed:
+		if t.verbose {
+			t.out.printf("ok    %s\n", res.Location.Name)
+			for _, step := range res.Steps {
+				t.out.printf("        %s\n", step)
+			}
+		}
+	default:
+		t.out.printf("FAIL  %s (%s)\n", res.Location.Name, res.Location.Path)
+		for line := range strings.Lines(explain(res)) {
+			t.out.printf("      %s", line)
+		}
+	}
+}
+
+// Finish implements Reporter.
+func (t *textReporter) Finish(s Summary) error {
+	t.out.printf("%s\n", s)
+	return t.out.err
+}
