@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +15,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
 
 type copyOptions struct {
@@ -82,13 +86,12 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 		case o.durable:
 			intent = storeurl.Create
 		}
-		d, err := openSide(cmd.Context(), opener, dst, intent)
+		s, d, err := o.openBoth(cmd.Context(), opener, src, dst, intent)
 		if err != nil {
 			return err
 		}
-		s, err := openSide(cmd.Context(), opener, src, storeurl.Look)
-		if err != nil {
-			return err
+		if !o.writable(dst, d) {
+			return fmt.Errorf("the destination %s is read-only, name a store that can be written", dst.URL)
 		}
 		problems, err := problemsOf(cmd.Context(), opener, s)
 		if err != nil {
@@ -96,6 +99,43 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 		}
 		return o.copy(cmd, s, d, problems)
 	})
+}
+
+// openBoth opens the source first, so that a wrong one does not leave a new
+// destination behind; where both are in one database, which can be open once, it
+// must be opened for writing.
+func (o *copyOptions) openBoth(ctx context.Context, opener *storeurl.Opener, src, dst storeurl.Spec, intent storeurl.Intent) (s, d vfs.Backend, err error) {
+	openSrc := func() error {
+		s, err = openSide(ctx, opener, src, storeurl.Look)
+		return err
+	}
+	openDst := func() error {
+		d, err = openSide(ctx, opener, dst, intent)
+		if o.transfer.DryRun && errors.Is(err, fs.ErrNotExist) {
+			d, err = memfs.New(nil, nil) // stands for what would be made
+		}
+		return err
+	}
+	order := []func() error{openSrc, openDst}
+	if src.Shares(dst) {
+		slices.Reverse(order)
+	}
+	for _, open := range order {
+		if err := open(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return s, d, nil
+}
+
+// writable reports whether anything can be copied into dst, so that this is told
+// once and not of every file.
+func (o *copyOptions) writable(dst storeurl.Spec, d vfs.Backend) bool {
+	if o.transfer.DryRun { // opened for looking only
+		return dst.URL.Scheme != storeurl.Static && !dst.URL.ReadOnly
+	}
+	_, writable := vfs.RouteOf(d, "/")
+	return writable
 }
 
 // setNamespace gives the namespace to the URLs that can have one and do not.
@@ -115,8 +155,7 @@ func setNamespace(name string, urls ...*storeurl.URL) error {
 	return nil
 }
 
-// openSide opens a store or a host folder. For a dry run a destination that
-// does not exist stands for an empty one.
+// openSide opens a store or a host folder.
 func openSide(ctx context.Context, opener *storeurl.Opener, spec storeurl.Spec, intent storeurl.Intent) (vfs.Backend, error) {
 	if spec.URL.Scheme == storeurl.Dir && len(spec.Routes) == 0 {
 		return opener.OpenDir(spec.URL, intent)

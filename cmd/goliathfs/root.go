@@ -30,9 +30,10 @@ or a .txtar. Badger and SQLite take ?namespace=N. Put another store at a
 directory with --route /prefix=URL (or URL,ro for read-only), as often as needed.
 
 Exit status: 0 done, 1 refused or different, 2 wrong use.`,
-		Example:       "  goliathfs demo\n  goliathfs copy dir:./docs badger:./store\n  goliathfs ls badger:./store",
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Example:                    "  goliathfs demo\n  goliathfs copy dir:./docs badger:./store\n  goliathfs ls badger:./store",
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownVerb(cmd, args[0])
@@ -67,6 +68,8 @@ func verbs() []*cobra.Command {
 		newLs(), newTree(), newCat(), newStat(), newWatch(),
 		newCopy(), newWrite(), newRm(),
 		newCall(),
+		newMount(), newUnmount(), newMounts(),
+		newDoctor(),
 	}
 }
 

@@ -57,7 +57,7 @@ func Open(name string, create bool) (*Dir, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no such folder, check the name")
+		return nil, missing(name)
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
@@ -69,6 +69,12 @@ func Open(name string, create bool) (*Dir, error) {
 	}
 	return &Dir{root: root}, nil
 }
+
+// missing is the error of a folder that is not there.
+type missing string
+
+func (missing) Error() string { return "there is no such folder, check the name" }
+func (missing) Unwrap() error { return fs.ErrNotExist }
 
 // Close releases the folder.
 func (d *Dir) Close() error { return d.root.Close() }

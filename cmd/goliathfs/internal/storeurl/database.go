@@ -40,7 +40,7 @@ func (o *Opener) badger(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && opts.MustExist:
-		return nil, noStore(u)
+		return nil, missing{u}
 	case err != nil:
 		return nil, bareOpen(err)
 	}
@@ -73,7 +73,7 @@ func (o *Opener) sqlite(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && intent < Create:
-		return nil, noStore(u)
+		return nil, missing{u}
 	case err != nil:
 		return nil, bareOpen(err)
 	}

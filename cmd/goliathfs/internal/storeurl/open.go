@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
 	"slices"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
@@ -36,6 +38,32 @@ const (
 type Spec struct {
 	URL    URL
 	Routes []Route
+}
+
+// Shares reports whether two stores lie in one Badger database, which only one
+// opening can hold.
+func (s Spec) Shares(other Spec) bool {
+	for a := range s.badgers() {
+		for b := range other.badgers() {
+			if a == b {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s Spec) badgers() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if s.URL.Scheme == Badger && !yield(realPath(s.URL.Target)) {
+			return
+		}
+		for _, r := range s.Routes {
+			if r.URL.Scheme == Badger && !yield(realPath(r.URL.Target)) {
+				return
+			}
+		}
+	}
 }
 
 // Store is an open store. It is safe for concurrent use.
@@ -132,12 +160,16 @@ func (o *Opener) open(ctx context.Context, u URL, intent Intent) (vfs.Backend, e
 	return nil, fmt.Errorf("%s: stores are not part of this program", u.Scheme)
 }
 
-// noStore is the error of a store that is not there. Only verbs that write make
-// one.
-func noStore(u URL) error {
-	u.ReadOnly = false
-	return fmt.Errorf("there is no such store, check the name, or make one with goliathfs copy SOURCE %s", u)
+// missing is the error of a store that is not there, and matches fs.ErrNotExist.
+// Only verbs that write make a store.
+type missing struct{ url URL }
+
+func (m missing) Error() string {
+	m.url.ReadOnly = false
+	return fmt.Sprintf("there is no such store, check the name, or make one with goliathfs copy SOURCE %s", m.url)
 }
+
+func (m missing) Unwrap() error { return fs.ErrNotExist }
 
 // Writable reports whether the file at a canonical path can be written by a verb
 // that opens the store for that.

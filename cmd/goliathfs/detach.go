@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// background runs this command again, without --detach, in a session of its
+// own. It returns when the child has said that it is ready, or has failed.
+func (o *mountOptions) background(cmd *cobra.Command, dir string) error {
+	log, err := o.openLog(dir)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	start, err := log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find this program to run it in the background: %w", err)
+	}
+	// The child outlives this process, so it has no context; see Wait below.
+	child := exec.Command(self, withoutDetach(os.Args[1:])...)
+	child.Args[0] = os.Args[0]
+	child.Stderr = log
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	ready, err := child.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := child.Start(); err != nil {
+		return fmt.Errorf("cannot start in the background: %w", err)
+	}
+	line := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(ready).ReadString('\n') // "" when the child ends first
+		line <- text
+	}()
+	select {
+	case text := <-line:
+		if text == "" {
+			return o.childFailed(cmd, child, log, start)
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s (process %d, log in %s)\n", strings.TrimSpace(text), child.Process.Pid, log.Name())
+		return errors.Join(err, child.Process.Release())
+	case <-cmd.Context().Done():
+		return errors.Join(cmd.Context().Err(), child.Process.Signal(syscall.SIGTERM), child.Wait())
+	}
+}
+
+// childFailed tells what the child wrote to the log, which holds its reason.
+func (o *mountOptions) childFailed(cmd *cobra.Command, child *exec.Cmd, log *os.File, start int64) error {
+	err := child.Wait()
+	said, readErr := io.ReadAll(io.NewSectionReader(log, start, 64<<10))
+	if readErr != nil || len(said) == 0 {
+		return fmt.Errorf("the background process ended at once (%v), see %s", err, log.Name())
+	}
+	if _, err := cmd.ErrOrStderr().Write(said); err != nil {
+		return err
+	}
+	return errReported
+}
+
+// withoutDetach drops the flags that concern only the process in front.
+func withoutDetach(args []string) []string {
+	var kept []string
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--":
+			return append(kept, args[i:]...)
+		case arg == "--detach", strings.HasPrefix(arg, "--detach="), strings.HasPrefix(arg, "--log="):
+		case arg == "--log":
+			i++
+		default:
+			kept = append(kept, arg)
+		}
+	}
+	return kept
+}
+
+// openLog opens the log file for appending.
+func (o *mountOptions) openLog(dir string) (*os.File, error) {
+	name := o.log
+	if name == "" {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		state, err := stateDir()
+		if err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(state, 0o700); err != nil {
+			return nil, fmt.Errorf("cannot make a place for the log, name one with --log: %w", err)
+		}
+		name = filepath.Join(state, "mount"+strings.NewReplacer("/", "-", "%", "%25").Replace(abs)+".log")
+	}
+	log, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the log, name another one with --log: %w", err)
+	}
+	return log, nil
+}
+
+// stateDir is where the user's programs keep what they can do without.
+func stateDir() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "goliathfs"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("cannot find the home directory, name a log with --log: %w", err)
+	}
+	return filepath.Join(home, ".local", "state", "goliathfs"), nil
+}

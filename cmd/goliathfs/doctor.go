@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+func newDoctor() *cobra.Command {
+	var flags storeFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor [STORE]",
+		Short: "Say what works here and what to do about what does not",
+		Long: `Look within a second at what mounting needs, at the mounts that exist, and at a
+store if one is given. The exit status is 1 when something does not work.`,
+		Example: "  goliathfs doctor\n  goliathfs doctor badger:./store",
+		GroupID: groupCare,
+		Args:    takes(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			findings := examineMounting()
+			if len(args) == 1 {
+				spec, err := flags.spec(args[0])
+				if err != nil {
+					return err
+				}
+				findings = append(findings, examineStore(cmd.Context(), spec))
+			}
+			return printFindings(newOutput(cmd), findings, asJSON)
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	return cmd
+}
+
+// verdict is how bad a finding is.
+type verdict string
+
+const (
+	good verdict = "ok"
+	note verdict = "note" // works, but something else would not
+	bad  verdict = "bad"
+)
+
+// finding is one thing that was looked at.
+type finding struct {
+	Verdict verdict `json:"verdict"`
+	What    string  `json:"what"`
+	Text    string  `json:"text"` // one sentence; says what to do unless all is well
+}
+
+func printFindings(out *output, findings []finding, asJSON bool) error {
+	ill := false
+	for _, f := range findings {
+		ill = ill || f.Verdict == bad
+		if asJSON {
+			out.JSON(f)
+		} else {
+			out.Printf("%-4s  %-12s  %s\n", f.Verdict, f.What, f.Text)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if ill {
+		return errReported
+	}
+	return nil
+}
+
+// examineMounting looks at what mounting needs and at the mounts there are.
+func examineMounting() []finding {
+	s := fusebridge.Probe()
+	findings := []finding{{good, "kernel", fmt.Sprintf("%s %s on %s", runtime.GOOS, s.Kernel, runtime.GOARCH)}}
+	add := func(v verdict, what, format string, args ...any) {
+		findings = append(findings, finding{v, what, fmt.Sprintf(format, args...)})
+	}
+	if s.Device == string(good) {
+		add(good, "device", "/dev/fuse can be opened")
+	} else {
+		add(bad, "device", "%s", s.Device)
+	}
+	switch {
+	case s.Fusermount != "":
+		add(good, "fusermount3", "%s", s.Fusermount)
+	case s.Direct:
+		add(note, "fusermount3", "not installed, this user does not need it; other users need the package fuse3")
+	default:
+		add(bad, "fusermount3", "not installed, a normal user needs it to mount: install the package fuse3")
+	}
+	switch {
+	case s.Err != nil && s.Device == string(good) && s.Fusermount != "":
+		add(bad, "rights", "%v", s.Err)
+	case s.Direct:
+		add(good, "rights", "this user can mount by itself")
+	case s.Fusermount != "":
+		add(good, "rights", "this user can mount through fusermount3")
+	}
+	if s.AllowOther {
+		add(good, "allow-other", "mount --allow-other is possible")
+	} else {
+		add(note, "allow-other", "mount --allow-other is not: add user_allow_other to /etc/fuse.conf for that")
+	}
+	return append(findings, examineMounts()...)
+}
+
+func examineMounts() []finding {
+	mounts, err := fusebridge.List()
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return nil
+	case err != nil:
+		return []finding{{bad, "mounts", err.Error()}}
+	case len(mounts) == 0:
+		return []finding{{good, "mounts", "none"}}
+	}
+	var findings []finding
+	for _, m := range mounts {
+		f := finding{good, "mount", fmt.Sprintf("%s shows %s (process %s)", printable(m.Dir), printable(m.Name), pidText(m.PID))}
+		if m.Health != fusebridge.Healthy {
+			f.Verdict = bad
+			f.Text += fmt.Sprintf(", it is %s: take it away with goliathfs unmount %s", m.Health, shellWord(m.Dir))
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// storeTime bounds how long doctor looks at a store.
+const storeTime = 800 * time.Millisecond
+
+// examineStore opens a store, lists its first files and closes it. A store that
+// takes longer than storeTime is left behind: the process ends soon.
+func examineStore(ctx context.Context, spec storeurl.Spec) finding {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	result := make(chan finding, 1)
+	go func() { result <- openStore(ctx, spec) }()
+	select {
+	case f := <-result:
+		return f
+	case <-ctx.Done():
+		return finding{note, "store", fmt.Sprintf("%s did not open within %v, look again with goliathfs ls %s", spec.URL, storeTime, shellWord(spec.URL.String()))}
+	}
+}
+
+func openStore(ctx context.Context, spec storeurl.Spec) (f finding) {
+	err := withOpener(func(o *storeurl.Opener) error {
+		begin := time.Now()
+		s, err := o.Open(ctx, spec, storeurl.Look)
+		if err != nil {
+			return err
+		}
+		page, err := vfs.List(ctx, s.Backend, "/", vfs.ListOptions{})
+		if err != nil {
+			return explain(err, spec.URL.String())
+		}
+		holds := count(len(page.Files), "file", "files")
+		if page.Next != "" {
+			holds = fmt.Sprintf("more than %d files", len(page.Files))
+		}
+		f = finding{good, "store", fmt.Sprintf("%s opens in %v and holds %s", spec.URL, time.Since(begin).Round(time.Millisecond), holds)}
+		if n := len(o.Problems()); n > 0 {
+			f.Verdict, f.Text = note, f.Text+fmt.Sprintf("; %s left out, goliathfs ls names them", count(n, "seed was", "seeds were"))
+		}
+		return nil
+	})
+	if err != nil {
+		return finding{bad, "store", err.Error()}
+	}
+	return f
+}

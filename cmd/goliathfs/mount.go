@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/fusebridge"
+)
+
+type mountOptions struct {
+	storeFlags
+	bridge  fusebridge.Options
+	detach  bool
+	log     string
+	verbose bool
+}
+
+func newMount() *cobra.Command {
+	var o mountOptions
+	cmd := &cobra.Command{
+		Use:   "mount STORE DIR",
+		Short: "Show a store as a directory",
+		Long: `Show a store at the empty directory DIR, read-only unless --rw is given, until
+interrupted or unmounted. One line on standard output says when it is ready.
+With --detach it goes on in the background, with its messages in a log file.`,
+		Example: "  goliathfs mount badger:./store /mnt/agent\n  goliathfs mount --detach unix:/tmp/agent.sock /mnt/agent",
+		GroupID: groupMount,
+		Args:    takes(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("log") && !o.detach {
+				return usagef("--log is for --detach, messages go to standard error without it")
+			}
+			if _, err := o.spec(args[0]); err != nil {
+				return err
+			}
+			if o.detach {
+				return o.background(cmd, args[1])
+			}
+			return o.run(cmd, args[0], args[1])
+		},
+	}
+	o.register(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.bridge.ReadWrite, "rw", false, "let files be created, edited and removed")
+	f.BoolVar(&o.bridge.AllowOther, "allow-other", false, "let other users in, as file modes permit")
+	f.BoolVar(&o.bridge.XAttr, "xattr", false, "show path, revision and route as extended attributes")
+	f.BoolVar(&o.bridge.NonEmpty, "nonempty", false, "mount over a directory that holds files")
+	f.BoolVar(&o.detach, "detach", false, "go on in the background")
+	f.StringVar(&o.log, "log", "", "the log `file` of --detach; default: a file in the user's state directory")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "log what happens in detail")
+	return cmd
+}
+
+func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
+	intent := storeurl.Live
+	if o.bridge.ReadWrite {
+		intent = storeurl.Change
+	}
+	return o.withStore(cmd, url, intent, func(s *storeurl.Store) error {
+		o.bridge.Name = s.Spec.URL.String()
+		o.bridge.Logger = newLogger(cmd.ErrOrStderr(), o.verbose)
+		server, err := fusebridge.Mount(cmd.Context(), s.Backend, dir, &o.bridge)
+		if err != nil {
+			return err
+		}
+		access := "read-only"
+		if o.bridge.ReadWrite {
+			access = "writable"
+		}
+		// Without a reader the mount is of use all the same.
+		_, _ = fmt.Fprintf(cmd.OutOrStdout(), "mounted %s at %s (%s), end it with goliathfs unmount %s\n",
+			o.bridge.Name, server.Dir(), access, shellWord(server.Dir()))
+		return server.Wait()
+	})
+}
+
+// newLogger returns a logger of warnings, or of everything, for people.
+func newLogger(w io.Writer, verbose bool) *slog.Logger {
+	level := slog.LevelWarn
+	if verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+}
