@@ -112,13 +112,9 @@ func (m mark) within(dir string) bool {
 	return vpath.CheckFile(m.path) == nil && vpath.Within(m.path, dir)
 }
 
-func (q query) tag() []byte {
-	return binary.BigEndian.AppendUint64(nil, hash64(string(q)))[:queryLen]
-}
+func (q query) tag() []byte { return hash([]byte(q))[:queryLen] }
 
-func revTag(rev vfs.Revision) []byte {
-	return binary.BigEndian.AppendUint64(nil, hash64(string(rev)))[:revLen]
-}
+func revTag(rev vfs.Revision) []byte { return hash([]byte(rev))[:revLen] }
 
 // checksum is the better mixed end of a CRC, which notices every change of up
 // to three neighbouring bytes and all but one in 2^24 others.
@@ -127,12 +123,12 @@ func checksum(head []byte, path string) []byte {
 	return binary.BigEndian.AppendUint32(nil, sum)[:sumLen]
 }
 
-// hash64 is FNV-1a, mixed so that each of its bytes depends on all of the text.
-func hash64(s string) uint64 {
+// hash is FNV-1a, mixed so that each of its bytes depends on all of the text.
+func hash(text []byte) []byte {
 	h := fnv.New64a()
-	h.Write([]byte(s))
+	h.Write(text)
 	x := h.Sum64()
 	x ^= x >> 32
 	x *= 0x9E3779B97F4A7C15
-	return x ^ x>>29
+	return binary.BigEndian.AppendUint64(nil, x^x>>29)
 }

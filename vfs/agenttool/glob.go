@@ -74,10 +74,11 @@ func (c *call) globExact(path string) ([]GlobMatch, error) {
 }
 
 // globBelow inspects files until a page is full, and returns the last file
-// inspected when others follow.
+// inspected when others may follow. Of a directory in which nothing can match
+// it inspects one file.
 func (c *call) globBelow(p *pattern, dir, after string) (matches []GlobMatch, end string, err error) {
 	matches = []GlobMatch{}
-	files := &lister{c: c, dir: dir, after: after, size: min(c.opts.MaxFiles, 256)}
+	files := newLister(c, dir, after, min(c.opts.MaxFiles, 256))
 	for inspected := 1; ; inspected++ {
 		info, ok, err := files.next()
 		if err != nil || !ok {
@@ -86,8 +87,12 @@ func (c *call) globBelow(p *pattern, dir, after string) (matches []GlobMatch, en
 		if !strings.HasPrefix(info.Path, p.prefix) && vpath.Compare(info.Path, p.prefix) > 0 {
 			return matches, "", nil // all that could match has been seen
 		}
-		if p.match(info.Path) && vpath.Within(info.Path, c.opts.Root) {
+		ok, dead := p.match(info.Path)
+		if ok && vpath.Within(info.Path, c.opts.Root) {
 			matches = append(matches, GlobMatch{info.Path, info.Revision})
+		}
+		if dead != "" {
+			files.skip(dead)
 		}
 		if (inspected == c.opts.MaxFiles || len(matches) == c.opts.MaxMatches) && files.more() {
 			return matches, info.Path, nil

@@ -123,13 +123,32 @@ func TestGlobPages(t *testing.T) {
 func TestGlobPrefixBound(t *testing.T) {
 	files := map[string]string{"/docs/a.md": "", "/docs/b.md": ""}
 	for i := range 500 {
-		files[fmt.Sprintf("/a/%03d", i)] = ""
+		files[fmt.Sprintf("/a/k/%03d", i)] = ""
 		files[fmt.Sprintf("/docs/z%03d", i)] = ""
 	}
 	tools := toolset(t, agenttool.Options{Backend: memory(t, files)})
 	for _, pattern := range []string{"/docs/a*", "/docs/a.md", "/docs/[*"} {
 		if _, pages := globAll(t, tools, pattern); pages != 1 {
 			t.Errorf("%s took %d pages", pattern, pages)
+		}
+	}
+}
+
+// A subtree in which nothing can match costs one file, not all of its own.
+func TestGlobSkipsSubtrees(t *testing.T) {
+	files := map[string]string{"/zz.go": "", "/b/a.go": ""}
+	for i := range 300 {
+		files[fmt.Sprintf("/a/k/%03d", i)] = ""
+		files[fmt.Sprintf("/b/x/%03d", i)] = ""
+		files[fmt.Sprintf("/b/x/y/%03d", i)] = ""
+	}
+	for name, b := range stores(t, files) {
+		tools := toolset(t, agenttool.Options{Backend: b, MaxFiles: 5})
+		for pattern, want := range map[string]string{"/*.go": "/zz.go", "/?/*.go": "/b/a.go", "/*/a.go": "/b/a.go"} {
+			got, pages := globAll(t, tools, pattern)
+			if len(got) != 1 || got[0] != want || pages > 2 {
+				t.Errorf("%s %s: %v in %d pages", name, pattern, got, pages)
+			}
 		}
 	}
 }

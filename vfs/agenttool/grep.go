@@ -11,10 +11,7 @@ import (
 const (
 	maxPatternUnits = 256
 	// scanUnits bounds what one grep call scans, in UTF-16 code units.
-	scanUnits = 65536
-	// grepListSize is how many files are listed at a time. The scan bound is
-	// reached after about as many, so more would mostly be thrown away.
-	grepListSize = 16
+	scanUnits    = 65536
 	leadUnits    = 30  // of an excerpt before the hit
 	excerptRunes = 100 // of an excerpt at most
 )
@@ -73,7 +70,7 @@ type grepItem struct {
 
 // run scans files from a mark until a bound is reached or all are done.
 func (g *grepper) run(dir string, m mark) error {
-	files := &lister{c: g.c, dir: dir, after: m.path, size: min(g.c.opts.MaxFiles, grepListSize)}
+	files := newLister(g.c, dir, m.path, min(g.c.opts.MaxFiles, leastListed))
 	inspected := 0
 	visit := func(path string, start func(vfs.File) (int, error)) (done bool, err error) {
 		inspected++

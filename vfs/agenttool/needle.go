@@ -24,10 +24,13 @@ type needle struct {
 
 func newNeedle(text string, ignoreCase bool) *needle {
 	n := &needle{text: text, never: strings.Contains(text, "\n")}
+	if !ignoreCase {
+		return n
+	}
 	least := 0
 	for i, r := range []rune(text) {
 		forms := orbit(r)
-		n.folded = n.folded || ignoreCase && len(forms) > 1
+		n.folded = n.folded || len(forms) > 1
 		n.runes = append(n.runes, canonical(r))
 		if common := commonness(r) * len(forms); i == 0 || common < least {
 			least, n.anchor, n.forms = common, i, forms

@@ -32,6 +32,7 @@ type pattern struct {
 	prefix string // every match starts with it
 	suffix string // and ends with it
 	exact  bool   // prefix is the only match
+	deep   bool   // it has **, so its matches lie at any depth
 }
 
 // compile refuses a pattern that can match no path by its form.
@@ -78,9 +79,9 @@ func compile(text string) (*pattern, error) {
 		p.prefix, p.exact = text, true
 		return p, nil
 	}
-	p.prefix, p.suffix = text[:first], text[last+1:]
-	if p.steps[len(p.steps)-1].kind == anyDirs || strings.HasSuffix(text[:last+1], "**") && strings.HasPrefix(p.suffix, "/") {
-		p.suffix = strings.TrimPrefix(p.suffix, "/") // the slash belongs to **/
+	p.prefix, p.suffix, p.deep = text[:first], text[last+1:], strings.Contains(text, "**")
+	if strings.HasSuffix(text[:last+1], "**") {
+		p.suffix = strings.TrimPrefix(p.suffix, "/") // the slash may belong to **/
 	}
 	return p, nil
 }
@@ -93,50 +94,58 @@ func (p *pattern) dir() string {
 	return "/"
 }
 
-// match reports whether the whole of path matches.
-func (p *pattern) match(path string) bool {
+// match reports whether the whole of path matches. If not, and no path below
+// dead can match either, dead is the highest such directory, else "".
+func (p *pattern) match(path string) (ok bool, dead string) {
 	if p.exact {
-		return path == p.prefix
+		return path == p.prefix, ""
 	}
-	if !strings.HasPrefix(path, p.prefix) || !strings.HasSuffix(path, p.suffix) {
-		return false
+	if !strings.HasPrefix(path, p.prefix) || p.deep && !strings.HasSuffix(path, p.suffix) {
+		return false, ""
 	}
 	now, next := make([]bool, len(p.steps)+1), make([]bool, len(p.steps)+1)
 	p.enter(now, 0, true)
-	for _, r := range path {
+	for at, r := range path {
 		clear(next)
-		alive := false
-		for i, on := range now[:len(p.steps)] {
-			if !on {
-				continue
+		if !p.advance(now, next, r) {
+			if i := strings.IndexByte(path[at:], '/'); i >= 0 {
+				dead = path[:at+i]
 			}
-			switch s := p.steps[i]; s.kind {
-			case literal:
-				if r == s.char {
-					p.enter(next, i+1, r == '/')
-					alive = true
-				}
-			case anyOne:
-				if r != '/' {
-					p.enter(next, i+1, false)
-					alive = true
-				}
-			case anyChars:
-				if r != '/' {
-					p.enter(next, i, false)
-					alive = true
-				}
-			default: // anyPath, anyDirs
-				p.enter(next, i, r == '/')
-				alive = true
-			}
-		}
-		if !alive {
-			return false
+			return false, dead
 		}
 		now, next = next, now
 	}
-	return now[len(p.steps)]
+	return now[len(p.steps)], ""
+}
+
+// advance takes the states of now over one character into next, and reports
+// whether any is left.
+func (p *pattern) advance(now, next []bool, r rune) (alive bool) {
+	for i, s := range p.steps {
+		if !now[i] {
+			continue
+		}
+		to := i
+		switch s.kind {
+		case literal:
+			if r != s.char {
+				continue
+			}
+			to = i + 1
+		case anyOne:
+			if r == '/' {
+				continue
+			}
+			to = i + 1
+		case anyChars:
+			if r == '/' {
+				continue
+			}
+		}
+		p.enter(next, to, r == '/')
+		alive = true
+	}
+	return alive
 }
 
 // enter turns on the state before step i, and those after it that need no

@@ -11,7 +11,7 @@ import (
 // keys in a fixed order, and no escapes but those that JSON demands.
 
 func (o *GlobOutput) text() string {
-	b := []byte(`{"matches":[`)
+	b := append(make([]byte, 0, 64+80*len(o.Matches)), `{"matches":[`...)
 	for i, m := range o.Matches {
 		b = appendComma(b, i)
 		b = appendFile(b, m.Path, m.Revision)
@@ -22,7 +22,7 @@ func (o *GlobOutput) text() string {
 }
 
 func (o *GrepOutput) text() string {
-	b := []byte(`{"matches":[`)
+	b := append(make([]byte, 0, 128+200*len(o.Matches)), `{"matches":[`...)
 	for i, m := range o.Matches {
 		b = appendComma(b, i)
 		b = appendFile(b, m.Path, m.Revision)

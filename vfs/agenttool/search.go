@@ -1,6 +1,8 @@
 package agenttool
 
 import (
+	"strings"
+
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -10,9 +12,18 @@ type lister struct {
 	c     *call
 	dir   string
 	after string
-	size  int // files a page
+	most  int // files a page at most
+	size  int // files of the next page; small at first and after a skip
 	page  []vfs.Info
 	last  bool // page is the last one
+}
+
+// leastListed is the size of the first page: the scan bound of a grep, or the
+// end of a subtree that a glob skips, is mostly reached within it.
+const leastListed = 16
+
+func newLister(c *call, dir, after string, most int) *lister {
+	return &lister{c: c, dir: dir, after: after, most: most, size: min(leastListed, most)}
 }
 
 // next returns the next file, false at the end.
@@ -23,6 +34,7 @@ func (l *lister) next() (vfs.Info, bool, error) {
 			return vfs.Info{}, false, l.c.fail(l.dir, err)
 		}
 		l.page, l.after, l.last = page.Files, page.Next, page.Next == ""
+		l.size = min(2*l.size, l.most)
 	}
 	if len(l.page) == 0 {
 		return vfs.Info{}, false, nil
@@ -32,7 +44,17 @@ func (l *lister) next() (vfs.Info, bool, error) {
 	return info, true, nil
 }
 
-// more reports whether another file follows.
+// skip passes over all that lies below dir, which is where the last file was.
+func (l *lister) skip(dir string) {
+	for len(l.page) > 0 && strings.HasPrefix(l.page[0].Path, dir+"/") {
+		l.page = l.page[1:]
+	}
+	if len(l.page) == 0 && !l.last {
+		l.after, l.size = vpath.Past(dir), min(leastListed, l.most)
+	}
+}
+
+// more reports whether another file may follow.
 func (l *lister) more() bool { return len(l.page) > 0 || !l.last }
 
 // narrow returns the directory to list for matches that all lie within dir,

@@ -125,7 +125,7 @@ func (s *FS) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Pa
 	if err := ctx.Err(); err != nil {
 		return vfs.Page{}, err
 	}
-	var page vfs.Page
+	page := vfs.Page{Files: make([]vfs.Info, 0, opts.Limit)}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	base := "" // every path below dir starts with it
