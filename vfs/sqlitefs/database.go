@@ -29,6 +29,8 @@ type database struct {
 	looked time.Time    // when source was last looked at
 	closed bool
 
+	flush checkpointer
+
 	spaceMu sync.Mutex
 	spaces  map[string]*space
 	pollers int // running pollers of all spaces; the first pins, the last unpins
@@ -148,6 +150,11 @@ func (d *database) dial(ctx context.Context) (*handle, error) {
 		}
 		return err
 	})
+	if err == nil && d.own {
+		var mode string
+		err = d.explain(ctx, db.QueryRowContext(ctx, `PRAGMA journal_mode`).Scan(&mode))
+		h.wal = mode == "wal"
+	}
 	if err != nil && d.own {
 		err = errors.Join(err, db.Close())
 	}
@@ -178,9 +185,10 @@ func (d *database) take(ctx context.Context, token chan struct{}) error {
 // twice is harmless.
 func (d *database) close() error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	h := d.h
 	d.h, d.closed = nil, true
+	d.mu.Unlock()
+	d.flush.end()
 	if h == nil {
 		return nil
 	}

@@ -16,8 +16,7 @@ const (
 	findTable   = `SELECT count(*) FROM sqlite_master WHERE type IN ('table', 'index') AND name IN ('goliath_files_v1', 'goliath_files_order_v1')`
 )
 
-// Reading. octet_length does not load the content, typeof tells a BLOB, and the
-// types of path and revision keep rows out that could not be shown anyway.
+// Reading. octet_length does not load the content, and typeof tells a BLOB.
 const (
 	selectFile = `SELECT path_key, revision, octet_length(content), typeof(content),
 	CASE WHEN octet_length(content) <= ?3 THEN content END
@@ -25,10 +24,8 @@ const (
 	selectInfo = `SELECT path_key, revision, octet_length(content)
 	FROM goliath_files_v1 WHERE namespace = ?1 AND path = ?2`
 	selectPage = `SELECT path, path_key, revision, octet_length(content)
-	FROM goliath_files_v1 WHERE namespace = ?1 AND path_key > ?2 AND path_key < ?3
-	AND typeof(path) = 'text' AND typeof(revision) = 'text' ORDER BY path_key`
-	selectAll = `SELECT path, path_key, revision FROM goliath_files_v1
-	WHERE namespace = ?1 AND typeof(path) = 'text' AND typeof(revision) = 'text'`
+	FROM goliath_files_v1 WHERE namespace = ?1 AND path_key > ?2 AND path_key < ?3 ORDER BY path_key`
+	selectAll = `SELECT path, path_key, revision FROM goliath_files_v1 WHERE namespace = ?1`
 )
 
 // Writing. The revision is checked by the statement that changes the row.
@@ -44,6 +41,7 @@ const (
 type handle struct {
 	db    *sql.DB
 	utf16 bool
+	wal   bool  // there is a write-ahead log to move into the main file
 	max   int64 // the greatest content that is loaded, in bytes of the database
 
 	file, info, page, all *sql.Stmt
@@ -109,7 +107,7 @@ func (h *handle) look(ctx context.Context, readOnly bool) error {
 		return errNoTable
 	}
 	var width int
-	err := h.db.QueryRowContext(ctx, `SELECT length(CAST('a' AS BLOB))`).Scan(&width)
+	err := h.db.QueryRowContext(ctx, `SELECT length(CAST('a' AS BLOB))`).Scan(&width) // no pragma is asked
 	h.utf16 = width == 2
 	return err
 }

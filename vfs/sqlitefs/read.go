@@ -158,6 +158,9 @@ func (s *FS) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Pa
 	return page, err
 }
 
+// firstPage is how many files a page has room for before it grows.
+const firstPage = 64
+
 // fill adds the files whose keys are between from and end, both exclusive, up to
 // limit in all. Rows that break the rules are left out.
 func (s *FS) fill(ctx context.Context, h *handle, page *vfs.Page, from, end string, limit int) error {
@@ -166,14 +169,19 @@ func (s *FS) fill(ctx context.Context, h *handle, page *vfs.Page, from, end stri
 		return err
 	}
 	defer rows.Close()
+	var stored, storedRev any
+	var key string
+	var size int64
 	for rows.Next() {
-		var path, key, rev string
-		var size int64
-		if err := rows.Scan(&path, &key, &rev, &size); err != nil {
+		if err := rows.Scan(&stored, &key, &storedRev, &size); err != nil {
 			return err
 		}
+		path, rev := scanned(stored, storedRev)
 		if checkRow(path, key, rev) != nil {
 			continue
+		}
+		if page.Files == nil {
+			page.Files = make([]vfs.Info, 0, min(limit, firstPage))
 		}
 		if len(page.Files) == limit {
 			page.Next = page.Files[limit-1].Path

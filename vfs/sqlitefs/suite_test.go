@@ -119,12 +119,12 @@ func pool(t *testing.T, file string, setup ...string) *sql.DB {
 	}
 	t.Cleanup(func() { db.Close() })
 	for _, query := range setup {
-		exec(t, db, query)
+		run(t, db, query)
 	}
 	return db
 }
 
-func exec(t *testing.T, db *sql.DB, query string, args ...any) {
+func run(t *testing.T, db *sql.DB, query string, args ...any) {
 	t.Helper()
 	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
 		t.Fatalf("%s: %v", query, err)

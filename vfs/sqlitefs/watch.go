@@ -200,11 +200,13 @@ func (s *FS) revisions(ctx context.Context, h *handle) (map[string]vfs.Revision,
 		}
 		defer rows.Close()
 		all = map[string]vfs.Revision{}
+		var stored, storedRev any
+		var key string
 		for rows.Next() {
-			var path, key, rev string
-			if err := rows.Scan(&path, &key, &rev); err != nil {
+			if err := rows.Scan(&stored, &key, &storedRev); err != nil {
 				return err
 			}
+			path, rev := scanned(stored, storedRev)
 			if checkRow(path, key, rev) != nil {
 				continue
 			}

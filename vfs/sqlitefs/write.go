@@ -56,7 +56,7 @@ func (s *FS) replace(ctx context.Context, path, content string, expected vfs.Rev
 	}
 	now := s.db.opts.Now()
 	rev := s.db.opts.NewRevision(now, expected)
-	changed, err := s.change(ctx, func() (sql.Result, error) {
+	changed, err := s.change(ctx, h, func() (sql.Result, error) {
 		if expected == "" {
 			return h.w.insert.ExecContext(ctx, s.space.name, path, keyOf(path), content, string(rev))
 		}
@@ -76,7 +76,7 @@ func (s *FS) replace(ctx context.Context, path, content string, expected vfs.Rev
 }
 
 // change runs one statement and reports whether it changed a row.
-func (s *FS) change(ctx context.Context, exec func() (sql.Result, error)) (bool, error) {
+func (s *FS) change(ctx context.Context, h *handle, exec func() (sql.Result, error)) (bool, error) {
 	var n int64
 	err := s.db.patiently(ctx, func() error {
 		result, err := exec()
@@ -85,6 +85,9 @@ func (s *FS) change(ctx context.Context, exec func() (sql.Result, error)) (bool,
 		}
 		return err
 	})
+	if n > 0 && h.wal {
+		s.db.flush.schedule(s.db.checkpoint)
+	}
 	return n > 0, err
 }
 
@@ -136,7 +139,7 @@ func (s *FS) remove(ctx context.Context, path string, expected vfs.Revision) (ui
 	}
 	changed := false
 	if expected != "" { // no rule-abiding row has an empty revision
-		changed, err = s.change(ctx, func() (sql.Result, error) {
+		changed, err = s.change(ctx, h, func() (sql.Result, error) {
 			return h.w.delete.ExecContext(ctx, s.space.name, path, string(expected))
 		})
 	}

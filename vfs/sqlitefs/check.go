@@ -1,0 +1,259 @@
+package sqlitefs
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// Rule names what a Problem breaks.
+type Rule string
+
+// The rules that Check looks at.
+const (
+	RuleIntegrity Rule = "integrity" // the database's own structure
+	RuleIndex     Rule = "index"     // the order index is there, on the right columns
+	RuleNamespace Rule = "namespace" // text, not blank
+	RulePath      Rule = "path"      // text, a canonical file path
+	RuleKey       Rule = "path-key"  // the key of the path
+	RuleRevision  Rule = "revision"  // text, not empty, used once in its namespace
+	RuleText      Rule = "text"      // content is text and valid UTF-8
+	RuleSize      Rule = "size"      // content of at most 1 MiB
+)
+
+// Problem is one fault of a database.
+type Problem struct {
+	Namespace string // of the row as it is stored; "" for the database itself
+	Path      string // of the row as it is stored; "" for the database itself
+	Rule      Rule
+	Detail    string // what is wrong, in one sentence
+	Repair    string // what a repair does about it; "" when it takes a person
+	Repaired  bool
+}
+
+// CheckOptions adjust Check; nil or the zero value only looks.
+type CheckOptions struct {
+	// Repair mends what can be mended.
+	Repair bool
+	// Aside receives each row as it was before it is changed or removed, as one
+	// line of JSON; values that are not text are {"base64": …}. Repair needs it. It
+	// is written before the row is touched.
+	Aside io.Writer
+}
+
+// Check reads the whole database, every namespace of it, and returns what is
+// wrong. Rows that come or go meanwhile may be missed. The error is for a check
+// that could not be finished; what was found until then is returned with it.
+func (s *FS) Check(ctx context.Context, opts *CheckOptions) ([]Problem, error) {
+	c := &checker{s: s}
+	if opts != nil {
+		c.opts = *opts
+	}
+	switch {
+	case c.opts.Repair && s.db.opts.ReadOnly:
+		return nil, vfs.ErrReadOnly
+	case c.opts.Repair && c.opts.Aside == nil:
+		return nil, fmt.Errorf("%w: a repair needs Aside, to keep what it replaces", fs.ErrInvalid)
+	}
+	for _, step := range []func(context.Context) error{c.integrity, c.index, c.rows, c.duplicates} {
+		if err := step(ctx); err != nil {
+			return c.found, err
+		}
+	}
+	if c.changed {
+		s.db.tellAll()
+	}
+	return c.found, nil
+}
+
+type checker struct {
+	s       *FS
+	opts    CheckOptions
+	found   []Problem
+	changed bool
+}
+
+// query runs fn for each row of a query.
+func (c *checker) query(ctx context.Context, fn func(*sql.Rows) error, query string, args ...any) error {
+	h, err := c.s.db.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.s.db.release()
+	rows, err := h.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return c.s.db.explain(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(rows); err != nil {
+			return err
+		}
+	}
+	return c.s.db.explain(ctx, rows.Err())
+}
+
+// exec changes the database in the writer's turn and reports whether a row did.
+func (c *checker) exec(ctx context.Context, query string, args ...any) (bool, error) {
+	h, err := c.s.begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer c.s.finish()
+	changed, err := c.s.change(ctx, h, func() (sql.Result, error) {
+		return h.db.ExecContext(ctx, query, args...)
+	})
+	c.changed = c.changed || changed
+	return changed, err
+}
+
+const maxIntegrity = 100
+
+func (c *checker) integrity(ctx context.Context) error {
+	faults, err := c.faults(ctx)
+	if err != nil || len(faults) == 0 {
+		return err
+	}
+	mended := false
+	if c.opts.Repair {
+		if _, err := c.exec(ctx, `REINDEX goliath_files_v1`); err != nil && ctx.Err() != nil {
+			return err
+		}
+		left, err := c.faults(ctx)
+		if err != nil {
+			return err
+		}
+		mended = len(left) == 0
+	}
+	for _, fault := range faults {
+		c.found = append(c.found, Problem{Rule: RuleIntegrity, Detail: "SQLite reports: " + fault,
+			Repair: "builds the indexes anew; what that does not mend needs a backup", Repaired: mended})
+	}
+	return nil
+}
+
+// faults returns what SQLite's own check says, at most maxIntegrity lines.
+func (c *checker) faults(ctx context.Context) (faults []string, err error) {
+	err = c.query(ctx, func(rows *sql.Rows) error {
+		var line string
+		if err := rows.Scan(&line); err != nil || line == "ok" {
+			return err
+		}
+		faults = append(faults, line)
+		return nil
+	}, fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxIntegrity))
+	return faults, err
+}
+
+func (c *checker) index(ctx context.Context) error {
+	var columns string
+	err := c.query(ctx, func(rows *sql.Rows) error {
+		var name sql.NullString
+		err := rows.Scan(&name)
+		columns += " " + name.String
+		return err
+	}, `SELECT name FROM pragma_index_info('goliath_files_order_v1') ORDER BY seqno`)
+	if err != nil || columns == " namespace path_key" {
+		return err
+	}
+	p := Problem{Rule: RuleIndex, Detail: "the index goliath_files_order_v1 is missing or on other columns, so lists are slow",
+		Repair: "makes the index anew"}
+	if c.opts.Repair {
+		if _, err := c.exec(ctx, `DROP INDEX IF EXISTS goliath_files_order_v1`); err != nil {
+			return err
+		}
+		if _, err := c.exec(ctx, createIndex); err != nil {
+			return err
+		}
+		p.Repaired = true
+	}
+	c.found = append(c.found, p)
+	return nil
+}
+
+// storedRow is a row as it is, whatever its types.
+type storedRow struct {
+	id                        int64
+	namespace, path, key, rev any
+	content                   any // nil when it is too large to load
+	size                      int64
+}
+
+const rowsAtOnce = 64
+
+// rows looks at every row, a few at a time, so that no one waits for long.
+func (c *checker) rows(ctx context.Context) error {
+	for last := int64(-1 << 63); ; {
+		var batch []storedRow
+		err := c.query(ctx, func(rows *sql.Rows) error {
+			var r storedRow
+			err := rows.Scan(&r.id, &r.namespace, &r.path, &r.key, &r.rev, &r.size, &r.content)
+			batch = append(batch, r)
+			return err
+		}, `SELECT rowid, namespace, path, path_key, revision, octet_length(content),
+			CASE WHEN octet_length(content) <= ?2 THEN content END
+			FROM goliath_files_v1 WHERE rowid > ?1 ORDER BY rowid LIMIT ?3`, last, 4*maxContent, rowsAtOnce)
+		if err != nil || len(batch) == 0 {
+			return err
+		}
+		for _, r := range batch {
+			if err := c.row(ctx, r); err != nil {
+				return err
+			}
+		}
+		last = batch[len(batch)-1].id
+	}
+}
+
+// row judges one row and mends it when asked.
+func (c *checker) row(ctx context.Context, r storedRow) error {
+	m := judge(r)
+	if len(m.faults) == 0 {
+		return nil
+	}
+	repaired := false
+	if c.opts.Repair && m.can {
+		var err error
+		if repaired, err = c.mend(ctx, r, m); err != nil {
+			return err
+		}
+	}
+	for _, f := range m.faults {
+		c.found = append(c.found, Problem{Namespace: show(r.namespace), Path: show(r.path), Rule: f.rule,
+			Detail: f.detail, Repair: f.repair, Repaired: repaired && f.repair != ""})
+	}
+	return nil
+}
+
+// duplicates looks for revisions that two files of a namespace share, which only
+// a copy by other means can bring about.
+func (c *checker) duplicates(ctx context.Context) error {
+	var shared []storedRow
+	err := c.query(ctx, func(rows *sql.Rows) error {
+		var r storedRow
+		err := rows.Scan(&r.id, &r.namespace, &r.path, &r.key, &r.rev, &r.size, &r.content)
+		shared = append(shared, r)
+		return err
+	}, `SELECT rowid, namespace, path, path_key, revision, 0, NULL FROM goliath_files_v1 AS a
+		WHERE revision <> '' AND (namespace, revision) IN (SELECT namespace, revision FROM goliath_files_v1 GROUP BY 1, 2 HAVING count(*) > 1)
+		AND EXISTS (SELECT 1 FROM goliath_files_v1 AS b WHERE b.namespace = a.namespace AND b.revision = a.revision AND b.rowid < a.rowid)`)
+	if err != nil {
+		return err
+	}
+	for _, r := range shared {
+		p := Problem{Namespace: show(r.namespace), Path: show(r.path), Rule: RuleRevision,
+			Detail: "another file has the same revision", Repair: "gives the file a new revision"}
+		if c.opts.Repair {
+			m := mended{fixed: r, can: true, newRevision: true, keep: true}
+			if p.Repaired, err = c.mend(ctx, r, m); err != nil {
+				return err
+			}
+		}
+		c.found = append(c.found, p)
+	}
+	return nil
+}
