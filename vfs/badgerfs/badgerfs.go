@@ -3,7 +3,7 @@ package badgerfs
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"slices"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -16,7 +16,7 @@ import (
 type FS struct {
 	st     *store
 	space  *space
-	closed atomic.Bool
+	closed bool // guarded by st.mu
 }
 
 var _ interface {
@@ -45,15 +45,38 @@ func (s *FS) Namespace(name string) (*FS, error) {
 	return s.st.view(name), nil
 }
 
-// Close ends this view, and the database with the last view of it; what was
-// relaxed is then on disk. It waits for operations in progress. Closing twice
-// does nothing.
-func (s *FS) Close() error {
-	if s.closed.Swap(true) {
-		return nil
+// Namespaces returns the names of the namespaces that hold files, sorted.
+func (s *FS) Namespaces(ctx context.Context) ([]string, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
 	}
-	return s.st.leave()
+	defer s.leave()
+	var names []string
+	err := s.st.read(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{kindMeta}})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			name, _, ok := parseKey(it.Item().Key())
+			if !ok {
+				it.Next() // Check reports it
+				continue
+			}
+			names = append(names, name)
+			it.Seek(append(namespacePrefix(kindMeta, name), pastPaths))
+		}
+		return nil
+	})
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
+
+// Close ends this view, and the database with the last view of it; what was
+// relaxed is then on disk. It waits for operations in progress, so it must not be
+// called from inside one. Closing twice does nothing.
+func (s *FS) Close() error { return s.st.close(s) }
 
 // enter begins an operation, during which the database stays open. After a nil
 // error, leave ends it.
@@ -61,15 +84,16 @@ func (s *FS) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.st.gate.RLock()
-	if s.closed.Load() {
-		s.st.gate.RUnlock()
+	s.st.mu.Lock()
+	defer s.st.mu.Unlock()
+	if s.closed {
 		return errClosed
 	}
+	s.st.operations.Add(1)
 	return nil
 }
 
-func (s *FS) leave() { s.st.gate.RUnlock() }
+func (s *FS) leave() { s.st.operations.Done() }
 
 // Read implements vfs.Backend. Besides the errors named there: ErrDamaged, when
 // the content is not what was written.
@@ -186,11 +210,13 @@ func (s *FS) commit(ctx context.Context, changes ...*change) error {
 	return nil
 }
 
-// Watch implements vfs.Watcher.
+// Watch implements vfs.Watcher. It reports the changes made through every view
+// of the namespace, and does not end when views are closed.
 func (s *FS) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
-	if s.closed.Load() {
-		return errClosed
+	if err := s.enter(ctx); err != nil {
+		return err
 	}
+	s.leave() // watching does not use the database
 	return s.space.hub.Watch(ctx, dir, fn)
 }
 

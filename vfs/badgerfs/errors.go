@@ -35,6 +35,11 @@ func damagedStore(format string, args ...any) error {
 	return fmt.Errorf("%w: %s, so restore a backup, or copy the directory and open it with AcceptLoss", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
+// beyondRepair is the error of a store that Badger cannot open.
+func beyondRepair(format string, args ...any) error {
+	return fmt.Errorf("%w: %s, so restore a backup", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
 // guard runs a call into Badger, which panics on some damage, and makes such a
 // panic an error.
 func guard(call func() error) (err error) {

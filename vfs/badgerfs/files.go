@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
+	"sync"
 )
 
 // The names of Badger's files that matter here.
@@ -56,26 +56,88 @@ func (inv inventory) write(dir string) error {
 	return writeFile(filepath.Join(dir, inventoryFile), append(text, '\n'))
 }
 
-// recordFiles writes the inventory of the store as it is now.
-func recordFiles(dir string, closed bool) error {
-	sizes, err := badgerFiles(dir)
+// files keeps the inventory of an open store. It is safe for concurrent use.
+type files struct {
+	dir string
+
+	mu     sync.Mutex
+	newest int // number of the value log being written to; guarded by mu
+	from   int // logs below are left out, they may go at any time; guarded by mu
+}
+
+// record writes the inventory of the store as it is now.
+func (f *files) record(closed bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.put(closed)
+}
+
+func (f *files) put(closed bool) error {
+	sizes, err := badgerFiles(f.dir)
 	if err != nil {
 		return err
 	}
-	inv := inventory{Closed: closed, Files: map[string]int64{}}
-	newest := ""
 	for name := range sizes {
-		if strings.HasSuffix(name, valueExt) && fileNumber(name) >= fileNumber(newest) {
-			newest = name
+		if filepath.Ext(name) == valueExt {
+			f.newest = max(f.newest, fileNumber(name))
 		}
 	}
+	inv := inventory{Closed: closed, Files: map[string]int64{}}
 	for name, size := range sizes {
-		sealed := strings.HasSuffix(name, valueExt) && name != newest && size > logHeader
-		if closed && name != discardFile && name != pidFile || sealed {
+		n := fileNumber(name)
+		sealed := filepath.Ext(name) == valueExt && f.from <= n && n < f.newest && size > logHeader
+		if sealed || closed && name != discardFile && name != pidFile {
 			inv.Files[name] = size
 		}
 	}
-	return inv.write(dir)
+	return inv.write(f.dir)
+}
+
+// follow writes the inventory anew when Badger has begun another value log.
+func (f *files) follow() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, err := os.Lstat(f.logPath(f.newest + 1)); err != nil {
+		return nil
+	}
+	return f.put(false)
+}
+
+// forget takes today's value logs from the inventory, before Compact may remove
+// them. Badger removes a log that is in use some time later, so they do not come
+// back before the store is opened again.
+func (f *files) forget() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.from = f.newest + 1
+	return f.put(false)
+}
+
+// roomInLog returns about how many bytes fit in the value log being written to,
+// 0 when it holds so little that what is stale in it hides no log worth a rewrite.
+func (f *files) roomInLog() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := os.Stat(f.logPath(f.newest))
+	if err != nil {
+		return 0
+	}
+	used := allocated(info)
+	if float64(used) < rewriteRatio*valueLogSize {
+		return 0
+	}
+	return max(0, valueLogSize-used)
+}
+
+// newestLog returns the number of the value log being written to.
+func (f *files) newestLog() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.newest
+}
+
+func (f *files) logPath(n int) string {
+	return filepath.Join(f.dir, badgerDir, fmt.Sprintf("%06d%s", n, valueExt))
 }
 
 // badgerFiles returns the length of each of Badger's files, or an error that
@@ -108,9 +170,12 @@ func fileNumber(name string) (n int) {
 	return n
 }
 
+// newSuffix marks a file that is to replace another.
+const newSuffix = ".new"
+
 // writeFile replaces a file so that it has either content after a crash.
 func writeFile(path string, content []byte) error {
-	tmp := path + ".new"
+	tmp := path + newSuffix
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err

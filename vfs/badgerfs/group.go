@@ -144,6 +144,9 @@ func (st *store) commit(txn *badger.Txn) error {
 		return fmt.Errorf("the write may not have been stored, read the file to know: %w", err)
 	}
 	st.mark.note(n)
+	if err := st.files.follow(); err != nil {
+		st.opts.Logger.Warn("badgerfs: the list of value logs was not written", "error", err)
+	}
 	return nil
 }
 

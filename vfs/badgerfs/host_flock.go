@@ -21,7 +21,7 @@ const ownLock = true
 // the process number in a file for people to read. It ends with the process.
 type dirLock struct {
 	d       *os.File
-	pidFile string // "" when locked for reading
+	pidFile string // "" until announced
 }
 
 // lockDir locks the Badger directory of the store in dir.
@@ -30,9 +30,9 @@ func lockDir(dir string, readOnly bool) (*dirLock, error) {
 	if err != nil {
 		return nil, err
 	}
-	how, l := syscall.LOCK_EX, &dirLock{d: d, pidFile: filepath.Join(d.Name(), pidFile)}
+	how := syscall.LOCK_EX
 	if readOnly {
-		how, l.pidFile = syscall.LOCK_SH, ""
+		how = syscall.LOCK_SH
 	}
 	if err := syscall.Flock(int(d.Fd()), how|syscall.LOCK_NB); err != nil {
 		d.Close()
@@ -41,19 +41,22 @@ func lockDir(dir string, readOnly bool) (*dirLock, error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w", d.Name(), err)
 	}
-	if l.pidFile != "" {
-		// What counts is the lock: a number that cannot be written hurts no one.
-		_ = os.WriteFile(l.pidFile, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
-	}
-	return l, nil
+	return &dirLock{d: d}, nil
+}
+
+// announce leaves the process number. What counts is the lock, so a number that
+// cannot be written hurts no one.
+func (l *dirLock) announce() {
+	l.pidFile = filepath.Join(l.d.Name(), pidFile)
+	_ = os.WriteFile(l.pidFile, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 }
 
 func inUse(pidFile string) error {
-	text, _ := os.ReadFile(pidFile) // missing when it is locked for reading
+	text, _ := os.ReadFile(pidFile) // missing when the owner only reads
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	switch {
 	case err != nil, errors.Is(syscall.Kill(pid, 0), syscall.ESRCH): // left by a process that was killed
-		return fmt.Errorf("%w: it is open for reading, so wait until it is closed there", ErrInUse)
+		return fmt.Errorf("%w: someone reads it or is opening it, so try again when that has ended", ErrInUse)
 	case pid == os.Getpid():
 		return fmt.Errorf("%w: it is already open in this process, so use that one or its Namespace method", ErrInUse)
 	}

@@ -17,6 +17,8 @@ type dirLock struct{}
 
 func lockDir(dir string, readOnly bool) (*dirLock, error) { return &dirLock{}, nil }
 
+func (*dirLock) announce() {}
+
 func (*dirLock) release() error { return nil }
 
 func freeBytes(dir string) (int64, error) { return 0, errors.ErrUnsupported }

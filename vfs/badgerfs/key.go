@@ -10,6 +10,10 @@ const (
 	kindContent = 't'
 )
 
+// pastPaths follows a prefix in a key that sorts after every path with that
+// prefix, for a path starts with "/".
+const pastPaths = '/' + 1
+
 // The keys of the store itself. No kind starts with their first byte.
 var (
 	formatKey  = []byte("#format")

@@ -63,25 +63,23 @@ func (s *FS) page(txn *badger.Txn, dir string, opts vfs.ListOptions) (vfs.Page, 
 			page.Next = page.Files[opts.Limit-1].Path
 			break
 		}
-		info, err := s.itemInfo(it.Item())
+		rec, err := s.itemRecord(it.Item())
 		if err != nil {
 			return vfs.Page{}, err
 		}
-		page.Files = append(page.Files, info)
+		page.Files = append(page.Files, rec.info(vpath.ParseKey(key[len(s.space.meta):])))
 	}
 	return page, nil
 }
 
-// itemInfo decodes a metadata item of this namespace.
-func (s *FS) itemInfo(item *badger.Item) (info vfs.Info, err error) {
-	path := vpath.ParseKey(item.Key()[len(s.space.meta):])
+// itemRecord decodes a metadata item of this namespace.
+func (s *FS) itemRecord(item *badger.Item) (rec record, err error) {
 	err = item.Value(func(v []byte) error {
-		rec, err := decodeRecord(item.Key(), v)
-		if err != nil {
-			return damagedFile(s.space.name, path, err.Error())
-		}
-		info = rec.info(path)
-		return nil
+		rec, err = decodeRecord(item.Key(), v)
+		return err
 	})
-	return info, err
+	if errors.Is(err, errRecord) {
+		err = damagedFile(s.space.name, vpath.ParseKey(item.Key()[len(s.space.meta):]), err.Error())
+	}
+	return rec, err
 }

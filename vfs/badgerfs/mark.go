@@ -95,7 +95,7 @@ func (m *mark) put() error {
 }
 
 func (m *mark) close() error {
-	if m.f == nil {
+	if m == nil || m.f == nil {
 		return nil
 	}
 	return m.f.Close()

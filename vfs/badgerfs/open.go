@@ -64,32 +64,48 @@ func survey(dir string) (*label, error) {
 		return nil, err
 	}
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (len(entries) == 0 || justLocked(dir, entries)) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	return nil, foreign(entries)
+}
+
+// justLocked reports whether a store was about to be made in dir.
+func justLocked(dir string, entries []fs.DirEntry) bool {
+	for _, e := range entries {
+		if e.Name() != badgerDir && e.Name() != labelFile+newSuffix {
+			return false
+		}
+	}
+	inside, err := os.ReadDir(filepath.Join(dir, badgerDir))
+	return err == nil && (len(inside) == 0 || len(inside) == 1 && inside[0].Name() == pidFile)
+}
+
+// foreign says what is in a directory that has no label.
+func foreign(entries []fs.DirEntry) error {
 	var names []string
 	for _, e := range entries {
 		switch e.Name() {
 		case manifestFile:
-			return nil, fmt.Errorf("%w: it is a Badger database that another program made, so name another directory", ErrForeign)
+			return fmt.Errorf("%w: it is a Badger database that another program made, so name another directory", ErrForeign)
 		case markFile, inventoryFile, badgerDir:
-			return nil, damagedStore("%s is missing", labelFile)
+			return beyondRepair("%s is missing", labelFile)
 		}
 		names = append(names, e.Name())
 	}
 	if len(names) > 3 {
 		names = append(names[:3], "…")
 	}
-	return nil, fmt.Errorf("%w: the directory holds %s, so name an empty or a new one", ErrForeign, strings.Join(names, ", "))
+	return fmt.Errorf("%w: the directory holds %s, so name an empty or a new one", ErrForeign, strings.Join(names, ", "))
 }
 
 func parseLabel(text []byte) (*label, error) {
 	var l label
 	if err := json.Unmarshal(text, &l); err != nil {
-		return nil, damagedStore("%s is unreadable (%v)", labelFile, err)
+		return nil, beyondRepair("%s is unreadable (%v)", labelFile, err)
 	}
 	switch {
 	case l.Format != labelFormat:
@@ -128,14 +144,14 @@ func openStore(dir string, o Options) (*store, error) {
 	}
 	lock, err := lockDir(dir, o.ReadOnly)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = damagedStore("the directory %s is missing", badgerDir)
+		err = beyondRepair("the directory %s is missing", badgerDir)
 	}
 	if err != nil {
 		return nil, err
 	}
-	st := &store{dir: dir, opts: o, lock: lock, queue: newQueue(), spaces: map[string]*space{}}
+	st := &store{dir: dir, opts: o, lock: lock, files: files{dir: dir}, queue: newQueue(), spaces: map[string]*space{}}
 	if err := st.openLocked(); err != nil {
-		return nil, errors.Join(err, lock.release())
+		return nil, errors.Join(err, st.mark.close(), lock.release())
 	}
 	return st, nil
 }
@@ -155,7 +171,8 @@ func (st *store) openLocked() error {
 		return err
 	}
 	if !st.opts.ReadOnly {
-		if err := seen.prepare(st.dir); err != nil {
+		st.lock.announce()
+		if err := seen.prepare(); err != nil {
 			return err
 		}
 	}
@@ -177,6 +194,7 @@ func surveyLocked(dir string) (*label, error) {
 // make makes a new store. Until the label says that it is ready, whatever is in
 // badger/ was never acknowledged, and an attempt that was cut short starts anew.
 func (st *store) make() error {
+	st.lock.announce()
 	if err := writeLabel(st.dir, false); err != nil {
 		return err
 	}
@@ -187,7 +205,7 @@ func (st *store) make() error {
 		return err
 	}
 	err := st.db.Update(func(txn *badger.Txn) error {
-		return txn.Set(formatKey, []byte(fmt.Sprintf("%s %d", labelFormat, formatVersion)))
+		return txn.Set(formatKey, []byte(formatValue))
 	})
 	if err == nil {
 		err = st.begin(tally{})
@@ -245,6 +263,27 @@ func needsRecovery() error {
 	return fmt.Errorf("%w: its last writer was killed, so open it once for writing", ErrNeedsRecovery)
 }
 
+// formatValue is stored in the database when it is made.
+var formatValue = fmt.Sprintf("%s %d", labelFormat, formatVersion)
+
+// checkFormat makes sure that a database which lost everything is not taken for
+// one in which nothing was written yet.
+func checkFormat(txn *badger.Txn) error {
+	item, err := txn.Get(formatKey)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return beyondRepair("its first record is missing")
+	}
+	if err != nil {
+		return err
+	}
+	return item.Value(func(v []byte) error {
+		if string(v) != formatValue {
+			return fmt.Errorf("%w: its database says %q where %s says %q", ErrFormat, v, labelFile, formatValue)
+		}
+		return nil
+	})
+}
+
 // begin checks that the database holds what was promised of it, and starts to
 // keep the notes about it. On an error it closes the database.
 func (st *store) begin(promised tally) (err error) {
@@ -253,6 +292,9 @@ func (st *store) begin(promised tally) (err error) {
 			err = errors.Join(err, guard(st.db.Close))
 		}
 	}()
+	if err := st.read(checkFormat); err != nil {
+		return err
+	}
 	n, err := st.count()
 	if err != nil {
 		return err
@@ -266,5 +308,5 @@ func (st *store) begin(promised tally) (err error) {
 	if st.opts.ReadOnly {
 		return nil
 	}
-	return recordFiles(st.dir, false)
+	return st.files.record(false)
 }

@@ -19,13 +19,13 @@ type store struct {
 	db    *badger.DB
 	lock  *dirLock
 	mark  *mark
+	files files
 	queue *queue
 
-	// gate is held for reading by every operation that uses db, and for writing
-	// to close it.
-	gate sync.RWMutex
+	compacting sync.Mutex     // held by Compact and Check
+	operations sync.WaitGroup // those that use db
 
-	mu     sync.Mutex
+	mu     sync.Mutex        // also guards closed of every view
 	views  int               // open ones; guarded by mu
 	spaces map[string]*space // guarded by mu
 }
@@ -38,30 +38,39 @@ type space struct {
 	hub     watch.Hub
 }
 
+func newSpace(name string) *space {
+	return &space{name: name, meta: namespacePrefix(kindMeta, name), content: namespacePrefix(kindContent, name)}
+}
+
 // view returns a new view of a namespace.
 func (st *store) view(name string) *FS {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	sp := st.spaces[name]
 	if sp == nil {
-		sp = &space{name: name, meta: namespacePrefix(kindMeta, name), content: namespacePrefix(kindContent, name)}
+		sp = newSpace(name)
 		st.spaces[name] = sp
 	}
 	st.views++
 	return &FS{st: st, space: sp}
 }
 
-// leave ends one view, and the database with the last.
-func (st *store) leave() error {
+// close ends one view, and the database with the last. Operations begin on open
+// views only, so when it waits for them no further ones come.
+func (st *store) close(view *FS) error {
 	st.mu.Lock()
+	if view.closed {
+		st.mu.Unlock()
+		return nil
+	}
+	view.closed = true
 	st.views--
 	last := st.views == 0
 	st.mu.Unlock()
 	if !last {
 		return nil
 	}
-	st.gate.Lock()
-	defer st.gate.Unlock()
+	st.operations.Wait()
 	return st.shut()
 }
 
@@ -71,7 +80,7 @@ func (st *store) shut() error {
 	n, countErr := st.count()
 	err := guard(st.db.Close)
 	if err == nil && countErr == nil && !st.opts.ReadOnly {
-		err = errors.Join(st.mark.sync(n), recordFiles(st.dir, true))
+		err = errors.Join(st.mark.sync(n), st.files.record(true))
 	}
 	if err := errors.Join(err, countErr, st.mark.close(), st.lock.release()); err != nil {
 		return fmt.Errorf("close %s: %w", st.dir, err)

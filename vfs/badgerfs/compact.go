@@ -1,0 +1,88 @@
+package badgerfs
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// rewriteRatio is the share of a value log that must be stale for Compact to
+// rewrite it.
+const rewriteRatio = 0.2
+
+// Compact frees the disk space of contents that were replaced or removed. Reads
+// go on meanwhile, and writes wait for its first part only. It works on the whole
+// database, whatever the namespace of the view. It returns nil when there is
+// nothing to free, and ctx's error when ctx ends between two steps.
+func (s *FS) Compact(ctx context.Context) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	if s.st.opts.ReadOnly {
+		return vfs.ErrReadOnly
+	}
+	return s.st.compact(ctx)
+}
+
+func (st *store) compact(ctx context.Context) error {
+	st.compacting.Lock()
+	defer st.compacting.Unlock()
+	select {
+	case st.queue.turn <- struct{}{}: // Badger refuses writes during the flush
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	err := st.flush()
+	<-st.queue.turn
+	if err == nil {
+		err = guard(func() error { return st.db.Flatten(1) })
+	}
+	for err == nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err = guard(func() error { return st.db.RunValueLogGC(rewriteRatio) })
+	}
+	if errors.Is(err, badger.ErrNoRewrite) {
+		return nil
+	}
+	return fmt.Errorf("compact %s: %w", st.dir, err)
+}
+
+// flush writes the memtable to the tables and merges it with the first of them,
+// which is when Badger finds out what is stale. There is no call for that, but
+// dropping a prefix that exists does it. The caller holds the turn.
+//
+// The values dropped fill the value log that is being written to, so that it is
+// sealed: Badger rewrites only sealed logs, and stops at the first log, by stale
+// bytes, that is not.
+func (st *store) flush() error {
+	if err := st.files.forget(); err != nil {
+		return err
+	}
+	txn := st.db.NewTransaction(true)
+	defer txn.Discard()
+	const piece = 1 << 20
+	room := st.files.roomInLog()
+	for filled := int64(0); ; filled += piece {
+		key := binary.BigEndian.AppendUint32(bytes.Clone(flushKey), uint32(filled))
+		value := make([]byte, min(piece, room-filled))
+		if err := txn.Set(key, value); err != nil {
+			return err
+		}
+		if filled+piece > room {
+			break
+		}
+	}
+	if err := st.commit(txn); err != nil {
+		return err
+	}
+	return guard(func() error { return st.db.DropPrefix(flushKey) })
+}
