@@ -50,6 +50,9 @@ func parseArgs(s spec, input json.RawMessage) (args, error) {
 		if v, err = p.value(v); err != nil {
 			return nil, err
 		}
+		if v == "" && name == cursorParam.name {
+			return nil, refuse(CodeInvalidCursor, "the cursor is empty, pass nextCursor back exactly as it was given or leave it out for the first page")
+		}
 		if v != nil {
 			a[name] = v
 		}

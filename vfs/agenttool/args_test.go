@@ -34,6 +34,8 @@ func TestArguments(t *testing.T) {
 		{"readFile", `[]`, "invalid-argument", "one JSON object"},
 		{"readFile", `{"path":"/a"`, "invalid-argument", "JSON"},
 		{"readFile", `{"path":"/a"} {}`, "invalid-argument", "nothing after it"},
+		{"readFile", `{"path":"/a","cursor":""}`, "invalid-cursor", "leave it out"},
+		{"grep", `{"pattern":"x","path":""}`, "invalid-path", "start with /"},
 		{"readFile", `{"path":"/a","cursor":"x","offset":0}`, "invalid-argument", "exclude each other"},
 		{"readFile", "{\"path\":\"/a\xff\"}", "invalid-argument", "UTF-8"},
 		{"readFile", `{"path":"/\ud83d"}`, "invalid-argument", "surrogate"},

@@ -3,6 +3,8 @@ package agenttool
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // Call runs the tool called name. The input is a flat JSON object; optional
@@ -22,6 +24,9 @@ func (t *Toolset) Call(ctx context.Context, scope Scope, name string, input json
 	case Glob:
 		return erase(c.glob(GlobInput{args.str("pattern"), args.str("cursor")}))
 	case Grep:
+		if path, given := args["path"]; given && path == "" { // typed, "" is everything
+			return Result[Output]{}, badPath("", vpath.CheckFile(""))
+		}
 		return erase(c.grep(GrepInput{args.str("pattern"), args.str("path"), args.isFalse("ignoreCase"), args.str("cursor")}))
 	case ReadFile:
 		return erase(c.readFile(ReadInput{args.str("path"), args.integer("offset"), args.integer("limit"), args.str("cursor")}))

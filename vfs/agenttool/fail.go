@@ -3,6 +3,7 @@ package agenttool
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -28,7 +29,7 @@ func (c *call) inside(path string) error {
 }
 
 func badPath(path string, err error) error {
-	return &Error{CodeInvalidPath, fmt.Sprintf("%s is no usable path (%v), send an absolute path such as /notes/today.md", quoted(path), err), err}
+	return &Error{CodeInvalidPath, fmt.Sprintf("%s is no usable path (%s), send an absolute path such as /notes/today.md", quoted(path), cause(err)), err}
 }
 
 // quoted shortens a path for a message, so that a message stays one.
@@ -65,26 +66,27 @@ func (c *call) fail(path string, err error) error {
 	case CodeNotText:
 		message = path + " is not text, choose another file"
 	case CodeTooLarge:
-		message = path + " would be larger than the store allows, split it into several files"
+		message = path + " is larger than the store allows, split it into several files"
 	case CodeCanceled:
 		message = "the call was canceled, do not go on"
 	case CodeInvalidPath:
-		return badPath(path, cause(err))
+		return badPath(path, err)
 	case CodeInvalidArgument:
-		message = fmt.Sprintf("%s was refused (%v), change the arguments", path, cause(err))
+		message = fmt.Sprintf("%s was refused (%s), change the arguments", path, cause(err))
 	default:
 		code = CodeStore
-		message = fmt.Sprintf("the store failed on %s (%v), try once more, then tell the user", path, cause(err))
+		message = fmt.Sprintf("the store failed on %s (%s), try once more, then tell the user", path, cause(err))
 	}
 	return &Error{code, message, err}
 }
 
-func cause(err error) error {
+// cause returns the words of an error without operation and path, on one line.
+func cause(err error) string {
 	var pe *vfs.PathError
 	if errors.As(err, &pe) {
-		return pe.Err
+		err = pe.Err
 	}
-	return err
+	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
 // missing says why a file may not be where the model looked.

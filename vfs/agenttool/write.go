@@ -54,13 +54,14 @@ func (c *call) replace(path, content string, expected vfs.Revision) (Result[*Wri
 		return Result[*WriteOutput]{}, err
 	}
 	info, err := vfs.Write(c.ctx, c.b, path, content, expected)
-	if err != nil {
-		if CodeOf(err) == CodeConflict {
-			err = &Error{CodeConflict, c.whyConflict(path, expected), err}
-		} else {
-			err = c.fail(path, err)
-		}
-		return Result[*WriteOutput]{}, err
+	switch CodeOf(err) {
+	case "":
+	case CodeConflict:
+		return Result[*WriteOutput]{}, &Error{CodeConflict, c.whyConflict(path, expected), err}
+	case CodeNotText:
+		return Result[*WriteOutput]{}, &Error{CodeNotText, "the new content of " + path + " is not valid UTF-8, send text", err}
+	default:
+		return Result[*WriteOutput]{}, c.fail(path, err)
 	}
 	out.Revision = info.Revision
 	return single(c, out)
