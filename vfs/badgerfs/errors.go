@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 )
 
 // The reasons for which Open refuses a directory, apart from those of the file
@@ -42,10 +43,25 @@ func beyondRepair(format string, args ...any) error {
 
 // guard runs a call into Badger, which panics on some damage, and makes such a
 // panic an error.
-func guard(call func() error) (err error) {
+func guard(call func() error) error {
+	err := rescue(call)
+	if p := (panicError{}); errors.As(err, &p) {
+		return beyondRepair("Badger gave up, %v", p)
+	}
+	return err
+}
+
+// panicError is the message of a panic.
+type panicError struct{ message string }
+
+func (p panicError) Error() string { return p.message }
+
+// rescue returns what call returns, or its panic.
+func rescue(call func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: Badger gave up (%.200v), so restore a backup", ErrDamaged, r)
+			message := strings.Join(strings.Fields(fmt.Sprint(r)), " ") // Badger's have several lines
+			err = panicError{fmt.Sprintf("%.160s", message)}
 		}
 	}()
 	return call()

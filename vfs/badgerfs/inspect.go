@@ -90,7 +90,7 @@ func (s *sight) readManifest() error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	err = guard(func() error {
+	err = rescue(func() error {
 		s.manifest, s.replayed, err = badger.ReplayManifestFile(f, 0, badger.DefaultOptions("").WithLogger(nil))
 		return err
 	})

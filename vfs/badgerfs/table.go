@@ -44,7 +44,7 @@ func checkTable(path string, id uint64, tm badger.TableManifest, full bool) (ver
 		return 0, err
 	}
 	opts := &table.Options{Compression: tm.Compression, BlockSize: 4096}
-	err = guard(func() error {
+	err = rescue(func() error {
 		t, err := table.OpenInMemoryTable(data, id, opts)
 		if err != nil {
 			return err
