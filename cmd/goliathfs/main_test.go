@@ -1,10 +1,15 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/goliathfs/goliathfs/fusebridge"
 )
 
 func TestMain(m *testing.M) {
@@ -19,14 +24,41 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status":   status,
-			"revision": revision,
-			"sentence": sentence,
+			"status":    status,
+			"revision":  revision,
+			"sentence":  sentence,
+			"mount":     mount,
+			"ended":     ended,
+			"interrupt": interrupt,
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "fuse" {
+				return fusebridge.Probe().Err == nil, nil
+			}
+			return false, fmt.Errorf("there is no condition %q", name)
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/state")
+			env.Values[mountsKey{}] = mounts{}
+			env.Defer(func() { endMounts(t, env) })
 			return nil
 		},
 	})
+}
+
+// endMounts takes away what a script that failed has left mounted.
+func endMounts(t *testing.T, env *testscript.Env) {
+	left, err := fusebridge.List()
+	if err != nil {
+		return // nothing can be mounted here
+	}
+	for _, m := range left {
+		if strings.HasPrefix(m.Dir, env.WorkDir) {
+			t.Errorf("%s was left mounted", m.Dir)
+			if err := fusebridge.Unmount(context.Background(), m.Dir, nil); err != nil {
+				t.Error(err)
+			}
+		}
+	}
 }

@@ -67,7 +67,7 @@ func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newLs(), newTree(), newCat(), newStat(), newWatch(),
 		newCopy(), newWrite(), newRm(),
-		newCall(),
+		newDemo(), newCall(), newReplay(),
 		newMount(), newUnmount(), newMounts(),
 		newDoctor(),
 	}

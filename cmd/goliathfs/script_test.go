@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"errors"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -59,4 +61,53 @@ func sentence(ts *testscript.TestScript, neg bool, args []string) {
 	if strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "goliathfs "+args[0]+": ") {
 		ts.Fatalf("standard error is not one sentence of %s: %q", args[0], text)
 	}
+}
+
+// mounts are the background processes of one script, by name.
+type mounts map[string]*exec.Cmd
+
+// mount starts "goliathfs mount STORE DIR" in the background and returns when it
+// is ready:
+//
+//	mount NAME badger:./store mnt
+func mount(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: mount name store dir")
+	}
+	self, err := exec.LookPath("goliathfs")
+	ts.Check(err)
+	cmd := exec.Command(self, "mount", args[1], args[2])
+	cmd.Dir = ts.Getenv("WORK")
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	ts.Check(cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		ts.Fatalf("mount is not ready: %v; %v; %s", err, cmd.Wait(), stderr.String())
+	}
+	if !strings.HasPrefix(line, "mounted "+args[1]+" at ") {
+		ts.Fatalf("mount says %q", line)
+	}
+	ts.Value(mountsKey{}).(mounts)[args[0]] = cmd
+}
+
+type mountsKey struct{}
+
+// ended waits for the end of a mount, which must be in order.
+func ended(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: ended name")
+	}
+	ts.Check(ts.Value(mountsKey{}).(mounts)[args[0]].Wait())
+}
+
+// interrupt ends a mount as Ctrl-C does, and waits for it.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: interrupt name")
+	}
+	ts.Check(ts.Value(mountsKey{}).(mounts)[args[0]].Process.Signal(os.Interrupt))
+	ended(ts, neg, args)
 }

@@ -32,6 +32,9 @@ func (o *Opener) badger(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 		ReadOnly:  intent <= Live,
 		MustExist: intent < Create,
 		Relaxed:   intent == Bulk,
+
+		NewRevision: o.NewRevision,
+		Now:         o.Now,
 	}
 	view, err := badgerfs.Open(ctx, u.Target, &opts)
 	if errors.Is(err, badgerfs.ErrNeedsRecovery) { // its writer was killed: recovering is no change of its files
@@ -61,6 +64,9 @@ func (o *Opener) sqlite(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 		ReadOnly:  u.ReadOnly || intent <= Live,
 		MustExist: intent < Create,
 		Relaxed:   intent == Bulk,
+
+		NewRevision: o.NewRevision,
+		Now:         o.Now,
 	}
 	file, err := sqlitefs.Open(ctx, u.Target, &opts)
 	if err == nil && intent == Live && !u.ReadOnly {

@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/revision"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -77,6 +79,11 @@ type Store struct {
 // and closes them together. The zero value is ready. It is for one goroutine;
 // the stores are for any number.
 type Opener struct {
+	// NewRevision and Now are passed to the databases that are opened; nil means
+	// their defaults.
+	NewRevision revision.Func
+	Now         func() time.Time
+
 	opened   []io.Closer
 	badgers  map[string]openBadger // by directory, without symbolic links
 	problems []Problem
