@@ -1,6 +1,7 @@
 package badgerfs_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/goliathfs/goliathfs/vfs"
@@ -9,14 +10,38 @@ import (
 )
 
 func TestBackend(t *testing.T) {
+	vfstest.TestBackend(t, config(func(t *testing.T, dir string, seed map[string]string) *badgerfs.FS {
+		s := open(t, dir, &badgerfs.Options{Relaxed: true})
+		vfstest.Seed(t, s, seed)
+		return s
+	}))
+}
+
+// TestBackendAfterKill runs the rules on stores whose last writer was killed.
+func TestBackendAfterKill(t *testing.T) {
+	cfg := config(func(t *testing.T, dir string, seed map[string]string) *badgerfs.FS {
+		p := start(t, "seed", dir)
+		if err := json.NewEncoder(p.in).Encode(seed); err != nil {
+			t.Fatal(err)
+		}
+		p.line()
+		p.kill()
+		return open(t, dir, &badgerfs.Options{MustExist: true})
+	})
+	if err := vfstest.Check(t, cfg); err != nil {
+		t.Error(err)
+	}
+}
+
+// config describes the stores that fresh makes in an empty directory.
+func config(fresh func(t *testing.T, dir string, seed map[string]string) *badgerfs.FS) vfstest.Config {
 	dirs := map[vfs.Backend]string{}
-	vfstest.TestBackend(t, vfstest.Config{
+	return vfstest.Config{
 		BuiltIn: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
 			dir := t.TempDir()
-			s := open(t, dir, &badgerfs.Options{Relaxed: true})
+			s := fresh(t, dir, seed)
 			dirs[s] = dir
-			vfstest.Seed(t, s, seed)
 			return s
 		},
 		Peer: func(t *testing.T, b vfs.Backend) vfs.Backend {
@@ -35,5 +60,5 @@ func TestBackend(t *testing.T) {
 			dirs[s] = dirs[b]
 			return s
 		},
-	})
+	}
 }

@@ -3,6 +3,7 @@ package badgerfs_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -18,8 +19,8 @@ var roles = map[string]func(ctx context.Context, dir string, out io.Writer) erro
 	"hold":    hold,
 	"rewrite": rewrite,
 	"relaxed": rewriteRelaxed,
-	"seed":    seedAndWait,
-	"memory":  useMemory,
+	"seed":    seed,
+	"memory":  reportMemory,
 }
 
 const roleVariable = "BADGERFS_TEST_ROLE"
@@ -108,5 +109,22 @@ func hold(ctx context.Context, dir string, out io.Writer) error {
 	return s.Close()
 }
 
-func seedAndWait(ctx context.Context, dir string, out io.Writer) error { return nil }
-func useMemory(ctx context.Context, dir string, out io.Writer) error   { return nil }
+// seed writes the files of a JSON object from its input, then waits to be killed.
+func seed(ctx context.Context, dir string, out io.Writer) error {
+	s, err := badgerfs.Open(ctx, dir, nil)
+	if err != nil {
+		return err
+	}
+	in := json.NewDecoder(os.Stdin)
+	var files map[string]string
+	if err := in.Decode(&files); err != nil {
+		return err
+	}
+	for path, content := range files {
+		if _, err := s.Write(ctx, path, content, ""); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(out, "seeded")
+	select {}
+}
