@@ -42,6 +42,12 @@ func (b *bridge) fileAttr(v *version, a *fuse.Attr) {
 		Owner:   fuse.Owner{Uid: b.uid, Gid: b.gid},
 		Blksize: blockSize,
 	}
+	if v.superseded {
+		a.Nlink = 0 // no name leads here any more
+	}
+	if b.writable != nil && !b.writable(v.path) {
+		a.Mode = syscall.S_IFREG | 0o444
+	}
 	setTimes(a, v.mtime)
 }
 
@@ -69,5 +75,9 @@ func (b *bridge) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut
 	b.tree.mu.Unlock()
 	used := (bytes + blockSize - 1) / blockSize
 	*out = fuse.StatfsOut{Blocks: used, Files: files, Bsize: blockSize, Frsize: blockSize, NameLen: maxName}
+	if b.writable != nil {
+		const room = 1 << 30 // the store knows no limit, and some tools ask before they write
+		out.Blocks, out.Bfree, out.Bavail, out.Files, out.Ffree = used+room, room, room, files+room, room
+	}
 	return fuse.OK
 }

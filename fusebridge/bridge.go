@@ -40,6 +40,7 @@ type bridge struct {
 	uid, gid uint32
 	filePerm uint32
 	dirPerm  uint32
+	writable func(path string) bool // nil in a read-only mount
 	timeout  time.Duration
 	log      *slog.Logger
 	asked    [len(requestNames)]atomic.Uint64
@@ -71,9 +72,6 @@ func newBridge(life context.Context, backend vfs.Backend, o *Options, n *notifie
 		log:      o.Logger,
 	}
 }
-
-// raw returns what answers the kernel.
-func (b *bridge) raw() fuse.RawFileSystem { return b }
 
 // request is a kind of request, for counting.
 type request int
@@ -159,8 +157,10 @@ func (b *bridge) enterVersion(v *version, out *fuse.EntryOut) {
 	b.tree.refVersion(v)
 	out.NodeId = v.id
 	b.fileAttr(v, &out.Attr)
-	out.SetEntryTimeout(keepFor)
-	out.SetAttrTimeout(keepFor)
+	if v.edit == nil { // else the name may soon stand for another node
+		out.SetEntryTimeout(keepFor)
+		out.SetAttrTimeout(keepFor)
+	}
 }
 
 // Forget counts the kernel's references down.
@@ -176,12 +176,15 @@ func (b *bridge) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOu
 	b.count(reqGetAttr)
 	b.tree.mu.Lock()
 	defer b.tree.mu.Unlock()
-	out.SetTimeout(keepFor)
 	if d := b.tree.dirs[in.NodeId]; d != nil {
+		out.SetTimeout(keepFor)
 		b.dirAttr(d, &out.Attr)
 		return fuse.OK
 	}
 	if v := b.tree.vers[in.NodeId]; v != nil {
+		if v.edit == nil {
+			out.SetTimeout(keepFor)
+		}
 		b.fileAttr(v, &out.Attr)
 		return fuse.OK
 	}

@@ -34,8 +34,12 @@ type note struct {
 }
 
 // show makes info's path show that revision, and its directories exist. old is
-// the file that it replaced, if its content is at hand. It returns the version.
+// the file that it replaced, if its content is at hand. It returns the version,
+// nil when it is hidden.
 func (t *tree) show(info vfs.Info, old *vfs.File, c *changes) *version {
+	if t.hidden != nil && t.hidden(info.Path, info.Revision) {
+		return nil
+	}
 	d := t.mkdirs(vpath.Dir(info.Path), c)
 	name := vpath.Base(info.Path)
 	if e := d.names[name]; e != nil && e.file != nil && e.file.rev == info.Revision {
@@ -199,15 +203,15 @@ func (c *changes) differ(d *dir, before, after []row) {
 		case is.node != was.node:
 			listing = listing || is.dir != was.dir
 			if known {
-				c.notes = append(c.notes, note{kind: noteEntry, parent: d.id, name: was.name})
+				c.noteEntry(d.id, was.name)
 			}
 		}
 	}
 	for _, is := range after {
 		if find(before, is.name) == nil {
 			listing = true
-			if known {
-				c.notes = append(c.notes, note{kind: noteEntry, parent: d.id, name: is.name})
+			if known && !is.dir { // who just went into a new directory must not lose its name
+				c.noteEntry(d.id, is.name)
 			}
 		}
 	}
@@ -218,6 +222,10 @@ func (c *changes) differ(d *dir, before, after []row) {
 	if known {
 		c.noteDir(d.id)
 	}
+}
+
+func (c *changes) noteEntry(parent uint64, name string) {
+	c.notes = append(c.notes, note{kind: noteEntry, parent: parent, name: name})
 }
 
 // noteDir notes a directory once: its latest place is kept, after all its names.

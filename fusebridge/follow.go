@@ -106,7 +106,9 @@ func (f *follower) apply(e vfs.Event) {
 	c := changes{now: time.Now()}
 	f.tree.mu.Lock()
 	if e.Info.Revision == "" {
-		f.tree.hide(e.Path, e.Old, &c)
+		if v := f.tree.file(e.Path); v != nil && v.rev != "" { // else it is not the store's
+			f.tree.hide(e.Path, e.Old, &c)
+		}
 	} else if f.canShow(e.Info.Path) {
 		f.tree.show(e.Info, e.Old, &c)
 	}
@@ -207,7 +209,9 @@ func (f *follower) takeOver(batch []vfs.Info, number uint32) {
 	f.mu.Lock()
 	for _, info := range batch {
 		if _, newer := f.touched[info.Path]; !newer && f.canShow(info.Path) {
-			f.tree.show(info, nil, &c).seen = number
+			if v := f.tree.show(info, nil, &c); v != nil {
+				v.seen = number
+			}
 		}
 	}
 	f.mu.Unlock()

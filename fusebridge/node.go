@@ -17,17 +17,18 @@ type node struct {
 }
 
 // version is one revision of one file. Apart from the node and the fields
-// below the line it never changes.
+// below the line it never changes, unless it has an edit.
 type version struct {
 	node
-	path  string // canonical path in the store
-	rev   vfs.Revision
-	mtime int64 // Unix nanoseconds
+	path  string       // canonical path in the store
+	rev   vfs.Revision // "" while it is in the mount's memory only
+	mtime int64        // Unix nanoseconds
 
 	size       int64   // bytes, -1 until the content has been seen
 	superseded bool    // no longer what path shows
 	pinned     *string // its content, kept while superseded and referred to
 	seen       uint32  // number of the last walk that found it
+	edit       *edit   // its buffer in a writable mount, for a node that is written through
 }
 
 func newVersion(info vfs.Info, started time.Time) *version {
@@ -68,7 +69,7 @@ type table struct {
 }
 
 func newTable(root *dir) table {
-	root.id, root.lookups = rootID, 1
+	root.id = rootID
 	return table{last: rootID, dirs: map[uint64]*dir{rootID: root}, vers: map[uint64]*version{}}
 }
 

@@ -21,6 +21,7 @@ type Server struct {
 	dir    string
 	opts   Options
 	bridge *bridge
+	editor *editor // nil in a read-only mount
 	notify *notifier
 	stop   context.CancelFunc // ends everything in the background
 	bg     sync.WaitGroup     // followers of the store
@@ -53,8 +54,15 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 	life, stop := context.WithCancel(ctx)
 	s := &Server{dir: real, opts: o, stop: stop, done: make(chan struct{}), notify: &notifier{log: o.Logger}}
 	s.bridge = newBridge(life, b, &o, s.notify)
+	if o.ReadWrite {
+		s.editor = newEditor(s.bridge, &o, s.notify)
+		s.bg.Go(s.editor.queue.run)
+	}
 	if err := s.begin(life); err != nil {
 		stop()
+		if s.editor != nil {
+			s.editor.queue.close()
+		}
 		s.bg.Wait()
 		return nil, err
 	}
@@ -76,7 +84,11 @@ func (s *Server) begin(life context.Context) error {
 	if err := follow.fill(life); err != nil {
 		return fmt.Errorf("the store cannot be listed, so it is not mounted: %w", err)
 	}
-	server, err := fuse.NewServer(s.bridge.raw(), s.dir, s.mountOptions())
+	var raw fuse.RawFileSystem = s.bridge
+	if s.editor != nil {
+		raw = s.editor
+	}
+	server, err := fuse.NewServer(raw, s.dir, s.mountOptions())
 	if err != nil {
 		return fmt.Errorf("mounting at %s failed: %w", s.dir, err)
 	}
@@ -95,6 +107,9 @@ func (s *Server) begin(life context.Context) error {
 func (s *Server) serve(server *fuse.Server) {
 	defer close(s.done)
 	server.Serve()
+	if s.editor != nil {
+		s.editor.end()
+	}
 	s.stop()
 	s.bg.Wait()
 }
@@ -197,4 +212,10 @@ func (s *Server) Unmount() error {
 }
 
 // Counters returns what the mount has done so far.
-func (s *Server) Counters() Counters { return s.bridge.counters(s.notify) }
+func (s *Server) Counters() Counters {
+	c := s.bridge.counters(s.notify)
+	if s.editor != nil {
+		c.Conflicts = s.editor.asides.kept.Load()
+	}
+	return c
+}

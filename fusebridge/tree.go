@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -24,6 +25,10 @@ type tree struct {
 	bytes   int64         // their size
 	walk    uint32        // number of the last walk begun
 	moved   chan struct{} // closed and replaced by every change
+
+	// hidden says of a revision in the store that the mount has put it away; nil
+	// in a read-only mount. It is called with mu held.
+	hidden func(path string, rev vfs.Revision) bool
 }
 
 func newTree(started time.Time) *tree {
@@ -154,8 +159,12 @@ func (d *dir) from(seq uint32) []*entry {
 }
 
 // settle ends the first fill, before anyone looks: it sorts every listing by
-// name and dates every directory by the newest file below it.
-func (t *tree) settle() { t.settleDir(t.root) }
+// name and dates every directory by the newest file below it. From now on the
+// kernel refers to the root.
+func (t *tree) settle() {
+	t.settleDir(t.root)
+	t.root.lookups = 1
+}
 
 func (t *tree) settleDir(d *dir) {
 	slices.SortFunc(d.list, func(a, b *entry) int { return vpath.Compare(a.name, b.name) })

@@ -1,0 +1,186 @@
+//go:build linux
+
+package fusebridge
+
+import (
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// Create makes a file that lives in memory until its first flush.
+func (ed *editor) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
+	ed.count(reqCreate)
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	v, status := ed.create(in.NodeId, name)
+	if status == fuse.Status(syscall.EEXIST) && in.Flags&syscall.O_EXCL == 0 {
+		// It came since the kernel looked: open it as it is.
+		_, found := ed.tree.dirs[in.NodeId].resolve(name)
+		if found == nil {
+			return fuse.Status(syscall.EISDIR)
+		}
+		v, status = ed.private(found), fuse.OK
+	}
+	if status != fuse.OK {
+		return status
+	}
+	v.edit.openers.Add(1)
+	ed.enterVersion(v, &out.EntryOut)
+	out.Fh = fhWriter
+	out.OpenFlags = fuse.FOPEN_KEEP_CACHE
+	return fuse.OK
+}
+
+// create puts a new file into the tree. tree.mu is held.
+func (ed *editor) create(parent uint64, name string) (*version, fuse.Status) {
+	d, path, status := ed.place(parent, name)
+	if status != fuse.OK {
+		return nil, status
+	}
+	if sub, v := d.resolve(name); sub != nil || v != nil {
+		return nil, fuse.Status(syscall.EEXIST)
+	}
+	now := time.Now()
+	v := newVersion(vfs.Info{Path: path, ModTime: now}, now)
+	v.edit = &edit{path: path, base: ed.moved[path].rev, loaded: true, dirty: true, scratch: isScratch(name)}
+	ed.insert(d, name, v)
+	return v, fuse.OK
+}
+
+// insert shows a version that is in memory only. The kernel made the change
+// itself, so there is nothing to tell it. tree.mu is held.
+func (ed *editor) insert(d *dir, name string, v *version) {
+	var told changes
+	told.now = time.Now()
+	ed.tree.alter(d, name, &told, func(e *entry) {
+		ed.tree.supersede(e.file, nil)
+		e.file = v
+	})
+	ed.tree.files++
+	if v.rev == "" && !v.edit.scratch {
+		ed.open[v.path] = v
+	}
+}
+
+// place says what path a new name in a directory would have, and whether it may
+// be written. tree.mu is held.
+func (ed *editor) place(parent uint64, name string) (*dir, string, fuse.Status) {
+	d := ed.tree.dirs[parent]
+	if d == nil || d.gone {
+		return nil, "", fuse.ENOENT
+	}
+	if len(name) > maxName {
+		return nil, "", fuse.Status(syscall.ENAMETOOLONG)
+	}
+	path := vpath.Join(d.path, "/"+name)
+	switch {
+	case vpath.Units(path) > vpath.MaxUnits:
+		return nil, "", fuse.Status(syscall.ENAMETOOLONG)
+	case vpath.CheckFile(path) != nil:
+		return nil, "", fuse.EINVAL // a character that no path of a store has
+	case !ed.writable(path):
+		return nil, "", fuse.EROFS
+	}
+	return d, path, fuse.OK
+}
+
+// Mknod makes an empty file at once; devices, pipes and sockets are refused.
+func (ed *editor) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
+	ed.count(reqCreate)
+	if in.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return fuse.EPERM
+	}
+	ed.tree.mu.Lock()
+	v, status := ed.create(in.NodeId, name)
+	if status == fuse.OK {
+		ed.enterVersion(v, out)
+	}
+	ed.tree.mu.Unlock()
+	if status != fuse.OK {
+		return status
+	}
+	ed.queue.enter()
+	defer ed.queue.leave()
+	v.edit.mu.Lock()
+	defer v.edit.mu.Unlock()
+	return ed.commit(cancel, v, v.edit)
+}
+
+// Mkdir makes a directory that lives in memory until a file comes.
+func (ed *editor) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
+	ed.count(reqMkdir)
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	d, path, status := ed.place(in.NodeId, name)
+	if status != fuse.OK {
+		return status
+	}
+	if sub, v := d.resolve(name); sub != nil || v != nil {
+		return fuse.Status(syscall.EEXIST)
+	}
+	told := changes{now: time.Now()} // by the kernel itself
+	sub := ed.tree.mkdir(d, name, path, &told)
+	sub.kept = true
+	ed.enterDir(sub, out)
+	return fuse.OK
+}
+
+// Rmdir takes an empty directory away.
+func (ed *editor) Rmdir(_ <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
+	ed.count(reqRmdir)
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	d := ed.tree.dirs[header.NodeId]
+	if d == nil {
+		return fuse.ENOENT
+	}
+	sub, v := d.resolve(name)
+	switch {
+	case v != nil:
+		return fuse.ENOTDIR
+	case sub == nil:
+		return fuse.ENOENT
+	case sub.alive > 0 || ed.movedBelow(sub):
+		return fuse.Status(syscall.ENOTEMPTY)
+	}
+	// Its parent stays, as after rmdir anywhere, though nothing may be left in it.
+	d.kept = true
+	sub.kept = false
+	told := changes{now: time.Now()}
+	ed.tree.prune(sub, &told)
+	return fuse.OK
+}
+
+// movedBelow reports whether the store still has a file below d that was renamed
+// away for a moment. tree.mu is held.
+func (ed *editor) movedBelow(d *dir) bool {
+	for path := range ed.moved {
+		if vpath.Within(path, d.path) {
+			return true
+		}
+	}
+	return false
+}
+
+// Link is refused: a file has one name.
+func (ed *editor) Link(<-chan struct{}, *fuse.LinkIn, string, *fuse.EntryOut) fuse.Status {
+	ed.count(reqRefused)
+	return fuse.EPERM
+}
+
+// Symlink is refused: a store holds texts only.
+func (ed *editor) Symlink(<-chan struct{}, *fuse.InHeader, string, string, *fuse.EntryOut) fuse.Status {
+	ed.count(reqRefused)
+	return fuse.EPERM
+}
+
+// Fallocate is not offered; C libraries write zeros instead.
+func (ed *editor) Fallocate(<-chan struct{}, *fuse.FallocateIn) fuse.Status {
+	ed.count(reqRefused)
+	return fuse.Status(syscall.EOPNOTSUPP)
+}

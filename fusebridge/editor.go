@@ -1,0 +1,390 @@
+//go:build linux
+
+package fusebridge
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// editor is a bridge that also takes changes. A file opened for writing gets a
+// node of its own: the first OPEN is answered ESTALE, whereupon the kernel looks
+// the name up anew and opens again, and that lookup is given the private node.
+// So the revision that others read stays whole in the page cache, and several
+// writers of one file share one buffer, as POSIX has it.
+type editor struct {
+	*bridge
+	queue  *queue
+	asides *asides
+
+	// The tree's lock guards these.
+	wanted map[intent]time.Time // lookups to be given a private node
+	open   map[string]*version  // private nodes by path
+	moved  map[string]moved     // by path; see Rename
+}
+
+// intent is who wants to write what.
+type intent struct {
+	pid  uint32
+	path string
+}
+
+// moved is a stored file that an editor renamed to a temporary name, to put its
+// new text in its place. The store keeps it until that text comes or the
+// temporary file is removed.
+type moved struct {
+	rev vfs.Revision
+	to  string
+}
+
+// intentLife is how long an intent is kept: the kernel comes back at once or not
+// at all.
+const intentLife = 10 * time.Second
+
+const (
+	fhReader = 0
+	fhWriter = 1
+)
+
+func newEditor(b *bridge, o *Options, n *notifier) *editor {
+	b.filePerm, b.dirPerm = 0o644, 0o755
+	ed := &editor{
+		bridge: b,
+		queue:  newQueue(n.tell),
+		asides: &asides{dir: o.StateDir, log: o.Logger},
+		wanted: map[intent]time.Time{},
+		open:   map[string]*version{},
+		moved:  map[string]moved{},
+	}
+	b.tree.hidden = func(path string, rev vfs.Revision) bool { m, ok := ed.moved[path]; return ok && m.rev == rev }
+	b.writable = func(path string) bool { _, ok := vfs.RouteOf(b.backend, path); return ok }
+	b.follow.tell = ed.queue.tell
+	return ed
+}
+
+// Lookup gives who is about to write a private node, and others what all see.
+func (ed *editor) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
+	ed.tree.mu.Lock()
+	if d := ed.tree.dirs[header.NodeId]; d != nil && len(ed.wanted) > 0 {
+		_, v := d.resolve(name)
+		if v != nil {
+			if _, want := ed.wanted[intent{header.Pid, v.path}]; want {
+				ed.enterVersion(ed.private(v), out)
+				ed.tree.mu.Unlock()
+				return fuse.OK
+			}
+		}
+	}
+	ed.tree.mu.Unlock()
+	return ed.bridge.Lookup(cancel, header, name, out)
+}
+
+// private returns the node through which v is written: the one in use, if it
+// goes on from v, else a new one. tree.mu is held.
+func (ed *editor) private(v *version) *version {
+	if v.edit != nil {
+		return v
+	}
+	if p := ed.open[v.path]; p != nil && p.rev == v.rev {
+		return p
+	}
+	base := v.rev
+	if m, ok := ed.moved[v.path]; ok {
+		base = m.rev // the store has a newer one: the commit will tell
+	}
+	p := &version{
+		node:  node{ino: v.ino},
+		path:  v.path,
+		rev:   v.rev,
+		mtime: v.mtime,
+		size:  v.size,
+		edit:  &edit{path: v.path, base: base, from: v},
+	}
+	ed.open[v.path] = p
+	return p
+}
+
+// Open lets a private node be written, and sends who has another to get one.
+func (ed *editor) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	ed.count(reqOpen)
+	out.OpenFlags = fuse.FOPEN_KEEP_CACHE
+	if in.Flags&syscall.O_ACCMODE == syscall.O_RDONLY {
+		out.OpenFlags |= fuse.FOPEN_NOFLUSH
+		return fuse.OK
+	}
+	v, status := ed.writableNode(&in.InHeader)
+	if status != fuse.OK {
+		return status
+	}
+	v.edit.openers.Add(1)
+	out.Fh = fhWriter
+	return fuse.OK
+}
+
+// writableNode returns the private node of a request, or ESTALE, which makes the
+// kernel look it up.
+func (ed *editor) writableNode(header *fuse.InHeader) (*version, fuse.Status) {
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	v := ed.tree.vers[header.NodeId]
+	switch {
+	case v == nil:
+		return nil, fuse.Status(syscall.ESTALE)
+	case !ed.writable(v.path):
+		return nil, fuse.EROFS
+	}
+	key := intent{header.Pid, v.path}
+	if v.edit != nil {
+		delete(ed.wanted, key)
+		return v, fuse.OK
+	}
+	if _, again := ed.wanted[key]; again && !v.superseded {
+		// Opened by another way than its name, which does not look up: then the
+		// node is written through as it is.
+		delete(ed.wanted, key)
+		v.edit = ed.private(v).edit
+		ed.open[v.path] = v
+		return v, fuse.OK
+	}
+	now := time.Now()
+	for old, since := range ed.wanted {
+		if now.Sub(since) > intentLife {
+			delete(ed.wanted, old)
+		}
+	}
+	ed.wanted[key] = now
+	return nil, fuse.Status(syscall.ESTALE)
+}
+
+// editOf returns the buffer of a node, nil for one that is only read.
+func (ed *editor) editOf(id uint64) (*version, *edit) {
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	v := ed.tree.vers[id]
+	if v == nil {
+		return nil, nil
+	}
+	return v, v.edit
+}
+
+// Read gives a private node its buffer.
+func (ed *editor) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+	_, e := ed.editOf(in.NodeId)
+	if e == nil {
+		return ed.bridge.Read(cancel, in, buf)
+	}
+	ed.count(reqRead)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if status := ed.load(cancel, e); status != fuse.OK {
+		return nil, status
+	}
+	if in.Offset >= uint64(len(e.data)) {
+		return fuse.ReadResultData(nil), fuse.OK
+	}
+	return fuse.ReadResultData(buf[:copy(buf, e.data[in.Offset:])]), fuse.OK
+}
+
+func (ed *editor) load(cancel <-chan struct{}, e *edit) fuse.Status {
+	return e.load(func(v *version) (string, fuse.Status) { return ed.content(cancel, v) })
+}
+
+// Write changes the buffer.
+func (ed *editor) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
+	ed.count(reqWrite)
+	v, e := ed.editOf(in.NodeId)
+	if e == nil {
+		return 0, fuse.EBADF
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	status := ed.load(cancel, e)
+	if status == fuse.OK {
+		status = e.write(data, in.Offset)
+	}
+	if status != fuse.OK {
+		return 0, status
+	}
+	ed.touched(v, len(e.data))
+	return uint32(len(data)), fuse.OK
+}
+
+// touched shows a buffer's new size and time.
+func (ed *editor) touched(v *version, size int) {
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	v.size, v.mtime = int64(size), time.Now().UnixNano()
+}
+
+// Flush commits: it is called at every close.
+func (ed *editor) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
+	ed.count(reqFlush)
+	v, e := ed.editOf(in.NodeId)
+	if e == nil {
+		return fuse.OK
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return ed.commit(cancel, v, e)
+}
+
+// Fsync commits.
+func (ed *editor) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
+	ed.count(reqFsync)
+	v, e := ed.editOf(in.NodeId)
+	if e == nil {
+		return fuse.OK
+	}
+	ed.queue.enter()
+	defer ed.queue.leave()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return ed.commit(cancel, v, e)
+}
+
+// FsyncDir has nothing to do: what was acknowledged is in the store.
+func (ed *editor) FsyncDir(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return fuse.OK }
+
+// Release ends one opening. What could not be committed until now, because the
+// store was away or the pages of a mapping came late, is tried once more and else
+// kept aside.
+func (ed *editor) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
+	ed.count(reqRelease)
+	v, e := ed.editOf(in.NodeId)
+	if e == nil || in.Fh != fhWriter {
+		return
+	}
+	if e.openers.Add(-1) > 0 {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ed.finish(v, e)
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	if ed.open[e.path] == v {
+		delete(ed.open, e.path)
+	}
+}
+
+// finish commits what is left of an edit, or keeps it aside. e.mu is held.
+func (ed *editor) finish(v *version, e *edit) {
+	if !e.dirty || e.scratch || e.removed {
+		return
+	}
+	if status := ed.commit(nil, v, e); status != fuse.OK && e.dirty {
+		ed.asides.keep(e.path, e.data, errors.New(status.String()))
+		e.dirty, e.lost = false, true
+	}
+}
+
+// commit writes a changed buffer to the store as one revision, replacing the one
+// it was made from. A refusal for good keeps the bytes aside and is told again
+// at every later try; after a failure of the store the buffer stays. e.mu is
+// held.
+func (ed *editor) commit(cancel <-chan struct{}, v *version, e *edit) fuse.Status {
+	switch {
+	case e.scratch || e.removed:
+		return fuse.OK
+	case e.lost && !e.dirty:
+		return fuse.Status(syscall.ESTALE)
+	case !e.dirty:
+		return fuse.OK
+	}
+	if status := ed.load(cancel, e); status != fuse.OK {
+		return status
+	}
+	text := string(e.data)
+	err := vfs.CheckContent(text)
+	var info vfs.Info
+	if err == nil {
+		info, err = ed.write(cancel, e.path, text, e.base)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, vfs.ErrConflict), errors.Is(err, vfs.ErrNotText), errors.Is(err, vfs.ErrTooLarge),
+		errors.Is(err, vfs.ErrReadOnly), errors.Is(err, vfs.ErrInvalidPath):
+		ed.asides.keep(e.path, e.data, err)
+		e.dirty, e.lost = false, true
+		return ed.statusOf("write", e.path, err)
+	default:
+		return ed.statusOf("write", e.path, err)
+	}
+	e.base, e.dirty, e.lost = info.Revision, false, false
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	v.rev, v.ino = info.Revision, inodeOf(info.Path, string(info.Revision))
+	if !info.ModTime.IsZero() {
+		v.mtime = info.ModTime.UnixNano()
+	}
+	return fuse.OK
+}
+
+// write replaces a file of the store within the time limit, and sees to it that
+// the tree has the change when it returns.
+func (ed *editor) write(cancel <-chan struct{}, path, text string, base vfs.Revision) (vfs.Info, error) {
+	var info vfs.Info
+	err := ed.bounded(cancel, func(ctx context.Context) (err error) {
+		info, err = vfs.Write(ctx, ed.backend, path, text, base)
+		return err
+	})
+	if err != nil {
+		return vfs.Info{}, err
+	}
+	if !ed.follow.watching.Load() {
+		ed.follow.apply(vfs.Event{Path: path, Info: info})
+	}
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	delete(ed.moved, path)
+	for d := ed.tree.at(vpath.Dir(path)); d != nil; d = d.parent {
+		d.kept = false // it lasts as long as its files now
+	}
+	return info, nil
+}
+
+// bounded calls the store and waits no longer than a request may.
+func (ed *editor) bounded(cancel <-chan struct{}, call func(context.Context) error) error {
+	ctx, done := ed.requestContext(cancel)
+	defer done()
+	answer := make(chan error, 1)
+	go func() { answer <- call(ctx) }()
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+	}
+	// The store honours its context, so it is about to answer: what it did
+	// decides.
+	timer := time.NewTimer(interruptGrace)
+	defer timer.Stop()
+	select {
+	case err := <-answer:
+		return err
+	case <-timer.C:
+		return context.Cause(ctx)
+	}
+}
+
+// end commits or keeps aside what is still being written when the mount is over,
+// and ends the queue.
+func (ed *editor) end() {
+	ed.tree.mu.Lock()
+	left := slices.Collect(maps.Values(ed.open))
+	ed.tree.mu.Unlock()
+	ed.queue.close()
+	for _, v := range left {
+		v.edit.mu.Lock()
+		ed.finish(v, v.edit)
+		v.edit.mu.Unlock()
+	}
+}

@@ -1,0 +1,314 @@
+//go:build linux
+
+package fusebridge
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// Unlink removes a file.
+func (ed *editor) Unlink(cancel <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
+	ed.count(reqUnlink)
+	ed.tree.mu.Lock()
+	d := ed.tree.dirs[header.NodeId]
+	if d == nil {
+		ed.tree.mu.Unlock()
+		return fuse.ENOENT
+	}
+	sub, v := d.resolve(name)
+	var writable bool
+	if v != nil {
+		writable = ed.writable(v.path)
+	}
+	ed.tree.mu.Unlock()
+	switch {
+	case sub != nil:
+		return fuse.Status(syscall.EISDIR)
+	case v == nil:
+		return fuse.ENOENT
+	case !writable:
+		return fuse.EROFS
+	}
+	ed.queue.enter()
+	defer ed.queue.leave()
+	if v.edit != nil && v.rev == "" {
+		return ed.unlinkLocal(cancel, v)
+	}
+	return ed.removeStored(cancel, v)
+}
+
+// removeStored removes a file of the store, unless it was changed meanwhile. Its
+// directory stays, as rm -r expects.
+func (ed *editor) removeStored(cancel <-chan struct{}, v *version) fuse.Status {
+	ed.tree.mu.Lock()
+	if d := ed.tree.at(vpath.Dir(v.path)); d != nil {
+		d.kept = true
+	}
+	p := ed.open[v.path]
+	delete(ed.open, v.path)
+	ed.tree.mu.Unlock()
+	if err := ed.remove(cancel, v.path, v.rev); err != nil {
+		if errors.Is(err, vfs.ErrConflict) {
+			return fuse.EBUSY // ESTALE would make the kernel try again, and remove what won
+		}
+		return ed.statusOf("remove", v.path, err)
+	}
+	if p != nil {
+		p.edit.mu.Lock()
+		p.edit.removed = true
+		p.edit.mu.Unlock()
+	}
+	return fuse.OK
+}
+
+// remove removes a revision from the store within the time limit, and sees to
+// it that the tree has the change when it returns.
+func (ed *editor) remove(cancel <-chan struct{}, path string, rev vfs.Revision) error {
+	err := ed.bounded(cancel, func(ctx context.Context) error { return vfs.Remove(ctx, ed.backend, path, rev) })
+	if err == nil && !ed.follow.watching.Load() {
+		ed.follow.apply(vfs.Event{Path: path, Info: vfs.Info{Path: path}})
+	}
+	return err
+}
+
+// unlinkLocal removes a file that is in memory only. When it was where an editor
+// had put a stored file, and nothing took that file's place, the stored file goes
+// with it.
+func (ed *editor) unlinkLocal(cancel <-chan struct{}, v *version) fuse.Status {
+	v.edit.mu.Lock()
+	v.edit.removed = true
+	v.edit.mu.Unlock()
+	ed.tree.mu.Lock()
+	ed.forgetLocal(v)
+	var stored string
+	var rev vfs.Revision
+	for path, m := range ed.moved {
+		if m.to == v.path {
+			delete(ed.moved, path)
+			if ed.tree.file(path) == nil {
+				stored, rev = path, m.rev
+			}
+		}
+	}
+	ed.tree.mu.Unlock()
+	if stored == "" {
+		return fuse.OK
+	}
+	if err := ed.remove(cancel, stored, rev); err != nil && !errors.Is(err, vfs.ErrNotFound) {
+		ed.follow.walkSoon() // it shows again
+		return ed.statusOf("remove", stored, err)
+	}
+	return fuse.OK
+}
+
+// forgetLocal takes a file in memory out of the tree. tree.mu is held.
+func (ed *editor) forgetLocal(v *version) {
+	if ed.tree.file(v.path) == v {
+		if d := ed.tree.at(vpath.Dir(v.path)); d != nil {
+			d.kept = true
+		}
+		told := changes{now: time.Now()} // by the kernel itself
+		ed.tree.hide(v.path, nil, &told)
+	}
+	if ed.open[v.path] == v {
+		delete(ed.open, v.path)
+	}
+}
+
+// Rename moves a file, replacing what has the new name. Directories are refused
+// with EXDEV, upon which mv copies.
+//
+// A stored file that gets a temporary name is on its way to be replaced: editors
+// move the old text away, write the new one, and remove the old. The store keeps
+// it in its place until then, so that the agent never finds it missing; only the
+// mount hides it.
+func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
+	ed.count(reqRename)
+	if in.Flags&^unix.RENAME_NOREPLACE != 0 {
+		return fuse.EINVAL
+	}
+	ed.queue.enter()
+	defer ed.queue.leave()
+	from, target, path, status := ed.renaming(in, oldName, newName)
+	if status != fuse.OK || from == target {
+		return status
+	}
+	text, e, status := ed.textOf(cancel, from)
+	if status != fuse.OK {
+		return status
+	}
+	fromStored, toScratch := from.rev != "", isScratch(vpath.Base(path))
+	switch {
+	case toScratch:
+		return ed.renameToScratch(from, e, path, text)
+	case ed.putBack(from, path, text):
+		return fuse.OK
+	}
+	var replaced vfs.Revision
+	if target != nil && target.rev != "" {
+		replaced = target.rev
+	}
+	ed.tree.mu.Lock()
+	if m, ok := ed.moved[path]; ok {
+		replaced = m.rev
+	}
+	ed.tree.mu.Unlock()
+	info, err := ed.write(cancel, path, text, replaced)
+	if err != nil {
+		if errors.Is(err, vfs.ErrConflict) {
+			ed.asides.keep(path, []byte(text), err)
+			return fuse.EBUSY // ESTALE would make the kernel try again, and overwrite what won
+		}
+		return ed.statusOf("rename", path, err)
+	}
+	ed.retarget(from, e, info)
+	if fromStored {
+		return ed.removeStored(cancel, from)
+	}
+	return fuse.OK
+}
+
+// renaming finds what a rename is about: the file, the file it replaces, if any,
+// and the new path.
+func (ed *editor) renaming(in *fuse.RenameIn, oldName, newName string) (from, target *version, path string, status fuse.Status) {
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	d := ed.tree.dirs[in.NodeId]
+	if d == nil {
+		return nil, nil, "", fuse.ENOENT
+	}
+	sub, from := d.resolve(oldName)
+	to, path, status := ed.place(in.Newdir, newName)
+	if status != fuse.OK {
+		return nil, nil, "", status
+	}
+	toDir, target := to.resolve(newName)
+	switch {
+	case sub != nil && target != nil:
+		return nil, nil, "", fuse.ENOTDIR
+	case sub != nil:
+		return nil, nil, "", fuse.Status(syscall.EXDEV)
+	case from == nil:
+		return nil, nil, "", fuse.ENOENT
+	case !ed.writable(from.path):
+		return nil, nil, "", fuse.EROFS
+	case toDir != nil:
+		return nil, nil, "", fuse.Status(syscall.EISDIR)
+	case target != nil && in.Flags&unix.RENAME_NOREPLACE != 0:
+		return nil, nil, "", fuse.Status(syscall.EEXIST)
+	case target != nil:
+		path = target.path // which its name may not show
+	}
+	return from, target, path, fuse.OK
+}
+
+// textOf returns the bytes of a file, and its buffer if it has one.
+func (ed *editor) textOf(cancel <-chan struct{}, v *version) (string, *edit, fuse.Status) {
+	ed.tree.mu.Lock()
+	e := v.edit
+	if p := ed.open[v.path]; e == nil && p != nil && p.rev == v.rev {
+		e = p.edit // what is being written moves, too
+	}
+	ed.tree.mu.Unlock()
+	if e == nil {
+		text, status := ed.content(cancel, v)
+		return text, nil, status
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	status := ed.load(cancel, e)
+	return string(e.data), e, status
+}
+
+// renameToScratch gives a file a name that stays in memory.
+func (ed *editor) renameToScratch(from *version, e *edit, path, text string) fuse.Status {
+	v := newVersion(vfs.Info{Path: path, Size: int64(len(text)), ModTime: time.Unix(0, from.mtime)}, ed.tree.started)
+	v.edit = &edit{path: path, data: []byte(text), loaded: true, dirty: true, scratch: true}
+	if e != nil && from.rev == "" { // its openers go with it
+		v.edit = e
+		e.mu.Lock()
+		e.path, e.scratch = path, true
+		e.mu.Unlock()
+	}
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	d := ed.tree.at(vpath.Dir(path))
+	if d == nil {
+		return fuse.ENOENT
+	}
+	ed.forgetLocal(from)
+	if from.rev != "" {
+		ed.moved[from.path] = moved{from.rev, path}
+		from.pinned = &text // the kernel goes on with this node, too
+	}
+	for stored, m := range ed.moved {
+		if m.to == from.path {
+			ed.moved[stored] = moved{m.rev, path}
+		}
+	}
+	if from.rev == "" {
+		from.path, v = path, from
+	}
+	ed.insert(d, vpath.Base(path), v)
+	v.superseded = false
+	return fuse.OK
+}
+
+// putBack shows a stored file again that was renamed away and comes back
+// unchanged.
+func (ed *editor) putBack(from *version, path, text string) bool {
+	ed.tree.mu.Lock()
+	m, ok := ed.moved[path]
+	ed.tree.mu.Unlock()
+	if !ok || m.to != from.path {
+		return false
+	}
+	stored, err := vfs.Read(ed.ctx, ed.backend, path)
+	if err != nil || stored.Revision != m.rev || stored.Content != text {
+		return false
+	}
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	delete(ed.moved, path)
+	ed.forgetLocal(from)
+	told := changes{now: time.Now()} // by the kernel itself
+	ed.tree.show(stored.Info, nil, &told)
+	return true
+}
+
+// retarget lets the openers of a renamed file go on under its new name, and
+// takes a file in memory out of its old place.
+func (ed *editor) retarget(from *version, e *edit, info vfs.Info) {
+	if e != nil {
+		e.mu.Lock()
+		e.path, e.base, e.dirty, e.scratch = info.Path, info.Revision, false, false
+		e.mu.Unlock()
+	}
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	p := ed.open[from.path]
+	delete(ed.open, from.path)
+	for stored, m := range ed.moved {
+		if m.to == from.path {
+			delete(ed.moved, stored)
+		}
+	}
+	if from.rev == "" {
+		ed.forgetLocal(from)
+		from.path, from.rev = info.Path, info.Revision
+		p = from
+	}
+	if p != nil {
+		p.path, p.rev = info.Path, info.Revision
+		ed.open[info.Path] = p
+	}
+}
