@@ -167,10 +167,14 @@ func openSide(ctx context.Context, opener *storeurl.Opener, spec storeurl.Spec, 
 	return s.Backend, nil
 }
 
-// problemsOf returns what a source had to leave out.
-func problemsOf(ctx context.Context, opener *storeurl.Opener, src vfs.Backend) ([]storeurl.Problem, error) {
+// problemsOf returns what the stores and folders had to leave out.
+func problemsOf(ctx context.Context, opener *storeurl.Opener, sides ...vfs.Backend) ([]storeurl.Problem, error) {
 	problems := opener.Problems()
-	if dir, ok := src.(*hostdir.Dir); ok {
+	for _, side := range sides {
+		dir, ok := side.(*hostdir.Dir)
+		if !ok {
+			continue
+		}
 		found, err := dir.Problems(ctx)
 		if err != nil {
 			return nil, err

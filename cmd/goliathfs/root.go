@@ -65,7 +65,7 @@ Exit status: 0 done, 1 refused or different, 2 wrong use.`,
 
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
-		newLs(), newTree(), newCat(), newStat(), newWatch(),
+		newLs(), newTree(), newCat(), newStat(), newDiff(), newWatch(),
 		newCopy(), newWrite(), newRm(),
 		newDemo(), newCall(), newReplay(),
 		newMount(), newUnmount(), newMounts(),

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+type diffOptions struct {
+	storeFlags
+	stat, asJSON bool
+}
+
+func newDiff() *cobra.Command {
+	var o diffOptions
+	cmd := &cobra.Command{
+		Use:   "diff A B",
+		Short: "Compare two stores or folders, file by file",
+		Long: `Compare the contents of two stores. Differences are printed as a unified diff, and
+the exit status is 1 when there are some. The routes of --route belong to A.`,
+		Example: "  goliathfs diff badger:./store dir:./docs\n  goliathfs diff --stat sqlite:./before.db sqlite:./after.db",
+		GroupID: groupLook,
+		Args:    takes(2, 2),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0], args[1]) },
+	}
+	o.register(cmd)
+	cmd.Flags().BoolVar(&o.stat, "stat", false, "print one line a file instead of the contents")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print one JSON object for each file that differs")
+	return cmd
+}
+
+func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
+	specA, err := o.spec(rawA)
+	if err != nil {
+		return err
+	}
+	specB, err := new(storeFlags).spec(rawB)
+	if err != nil {
+		return err
+	}
+	return withOpener(func(opener *storeurl.Opener) error {
+		a, err := openSide(cmd.Context(), opener, specA, storeurl.Look)
+		if err != nil {
+			return err
+		}
+		b, err := openSide(cmd.Context(), opener, specB, storeurl.Look)
+		if err != nil {
+			return err
+		}
+		problems, err := problemsOf(cmd.Context(), opener, a, b)
+		if err != nil {
+			return err
+		}
+		return explain(o.compare(cmd, a, b, problems), "the store")
+	})
+}
+
+func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []storeurl.Problem) error {
+	out, found := newOutput(cmd), map[transfer.Kind]int{}
+	defer out.Flush()
+	unread := func(path, reason string) {
+		found[transfer.Unread]++
+		fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %s: %s\n", printable(path), reason)
+	}
+	for _, p := range problems {
+		unread(p.Path, p.Reason)
+	}
+	err := transfer.Diff(cmd.Context(), a, b, func(c transfer.Change) error {
+		if c.Kind == transfer.Unread {
+			unread(c.Path, c.Reason)
+			return nil
+		}
+		found[c.Kind]++
+		if c.Kind != transfer.Same {
+			o.print(out, c)
+		}
+		return out.Err()
+	})
+	if err != nil {
+		return err
+	}
+	if o.stat && !o.asJSON {
+		out.Printf("%d differ, %d only in A, %d only in B, %d the same\n",
+			found[transfer.Changed], found[transfer.OnlyA], found[transfer.OnlyB], found[transfer.Same])
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	delete(found, transfer.Same)
+	if len(found) > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// differing is what diff prints as JSON of a file.
+type differing struct {
+	Path    string        `json:"path"`
+	Kind    transfer.Kind `json:"kind"`
+	SizeA   int           `json:"sizeA"`
+	SizeB   int           `json:"sizeB"`
+	Added   int           `json:"added"` // lines
+	Removed int           `json:"removed"`
+}
+
+func (o *diffOptions) print(out *output, c transfer.Change) {
+	if !o.stat && !o.asJSON {
+		if c.A == "" && c.B == "" { // an empty file that one side lacks: no line differs
+			out.Printf("%s %s\n", c.Kind, c.Path)
+			return
+		}
+		out.Printf("%s", c.Unified())
+		return
+	}
+	added, removed := c.Lines()
+	if o.asJSON {
+		out.JSON(differing{c.Path, c.Kind, len(c.A), len(c.B), added, removed})
+		return
+	}
+	out.Printf("%-7s  +%d -%d  %s\n", c.Kind, added, removed, c.Path)
+}
