@@ -178,9 +178,3 @@ func (ed *editor) Symlink(<-chan struct{}, *fuse.InHeader, string, string, *fuse
 	ed.count(reqRefused)
 	return fuse.EPERM
 }
-
-// Fallocate is not offered; C libraries write zeros instead.
-func (ed *editor) Fallocate(<-chan struct{}, *fuse.FallocateIn) fuse.Status {
-	ed.count(reqRefused)
-	return fuse.Status(syscall.EOPNOTSUPP)
-}

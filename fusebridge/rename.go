@@ -124,8 +124,8 @@ func (ed *editor) forgetLocal(v *version) {
 	}
 }
 
-// Rename moves a file, replacing what has the new name. Directories are refused
-// with EXDEV, upon which mv copies.
+// Rename moves a file, replacing what has the new name. An empty directory moves,
+// too; others are refused with EXDEV, upon which mv copies.
 //
 // A stored file that gets a temporary name is on its way to be replaced: editors
 // move the old text away, write the new one, and remove the old. The store keeps
@@ -139,7 +139,7 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 	ed.queue.enter()
 	defer ed.queue.leave()
 	from, target, path, status := ed.renaming(in, oldName, newName)
-	if status != fuse.OK || from == target {
+	if status != fuse.OK || from == target { // both nil: it was a directory
 		return status
 	}
 	text, e, status := ed.textOf(cancel, from)
@@ -196,7 +196,7 @@ func (ed *editor) renaming(in *fuse.RenameIn, oldName, newName string) (from, ta
 	case sub != nil && target != nil:
 		return nil, nil, "", fuse.ENOTDIR
 	case sub != nil:
-		return nil, nil, "", fuse.Status(syscall.EXDEV)
+		return nil, nil, "", ed.renameDir(sub, to, toDir, newName, path)
 	case from == nil:
 		return nil, nil, "", fuse.ENOENT
 	case !ed.writable(from.path):
@@ -209,6 +209,32 @@ func (ed *editor) renaming(in *fuse.RenameIn, oldName, newName string) (from, ta
 		path = target.path // which its name may not show
 	}
 	return from, target, path, fuse.OK
+}
+
+// renameDir moves an empty directory, also over another one. tree.mu is held.
+func (ed *editor) renameDir(d, to, over *dir, name, path string) fuse.Status {
+	switch {
+	case d == over:
+		return fuse.OK
+	case d.alive > 0 || ed.movedBelow(d):
+		return fuse.Status(syscall.EXDEV) // the store would have to rename many files at once
+	case over != nil && (over.alive > 0 || ed.movedBelow(over)):
+		return fuse.Status(syscall.ENOTEMPTY)
+	}
+	told := changes{now: time.Now()} // by the kernel itself
+	if over != nil {
+		over.kept = false
+		to.kept = true
+		ed.tree.prune(over, &told)
+	}
+	parent := d.parent
+	parent.kept = true
+	parent.subdirs--
+	ed.tree.alter(parent, vpath.Base(d.path), &told, func(e *entry) { e.dir = nil })
+	d.path, d.parent = path, to
+	to.subdirs++
+	ed.tree.alter(to, name, &told, func(e *entry) { e.dir = d })
+	return fuse.OK
 }
 
 // textOf returns the bytes of a file, and its buffer if it has one.

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
 )
 
 // SetAttr changes sizes. Mode and times belong to the mount and the store:
@@ -56,6 +57,30 @@ func (ed *editor) resize(cancel <-chan struct{}, header *fuse.InHeader, size uin
 	status = ed.commit(cancel, v, e)
 	if status == fuse.Status(syscall.ESTALE) {
 		return fuse.EIO // ESTALE would make the kernel try again, and overwrite what won
+	}
+	return status
+}
+
+// Fallocate extends a file with zeros. Room need not be kept: there is enough.
+func (ed *editor) Fallocate(cancel <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
+	ed.count(reqWrite)
+	switch in.Mode {
+	case unix.FALLOC_FL_KEEP_SIZE:
+		return fuse.OK
+	case 0:
+	default:
+		return fuse.Status(syscall.EOPNOTSUPP)
+	}
+	v, e := ed.editOf(in.NodeId)
+	if e == nil {
+		return fuse.EBADF
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	status := ed.load(cancel, e)
+	if end := in.Offset + in.Length; status == fuse.OK && end > uint64(len(e.data)) {
+		status = e.resize(end)
+		ed.touched(v, len(e.data))
 	}
 	return status
 }
