@@ -3,6 +3,205 @@ package agentsim
 import (
 	"context"
 	"errors"
+	"fmt"
+
+	"github.com/goliathfs/goliathfs/agentsim/memory"
+	"github.com/goliathfs/goliathfs/agentsim/turn"
 )
 
-func (r *replayer) runTurns(ctx context.Context) error { return errors.New("this build replays calls only, write calls") }
+// runTurns runs the scenario's turns with one agent.
+func (r *replayer) runTurns(ctx context.Context) error {
+	kv, err := newValues(r.sc.spec.Memory)
+	if err != nil {
+		return err
+	}
+	tr := &trace{t: r.t, names: r.names, systems: map[string]string{}}
+	model := &relay{trace: tr}
+	agent, err := r.agent(model, kv, tr)
+	if err != nil {
+		return r.sc.spec.Pos.Errorf("%v", err)
+	}
+	shared := newCues(&r.sc.spec.Approvals, &r.sc.spec.Fallback)
+	for i := range r.sc.spec.Turns {
+		spec := &r.sc.spec.Turns[i]
+		r.clock.tick()
+		r.use(spec.Conversation)
+		if err := r.turn(ctx, i+1, spec, agent, model, shared); err != nil {
+			return stepError(fmt.Sprintf("turn %d", i+1), err)
+		}
+	}
+	if err := shared.left(); err != nil {
+		return err
+	}
+	kv.addTo(r.t)
+	return nil
+}
+
+func (r *replayer) agent(model turn.Model, kv *values, tr *trace) (*turn.Agent, error) {
+	spec := &r.sc.spec
+	opts := turn.Options{
+		Window:    r.window(),
+		Budgets:   turn.Budgets(spec.Budgets),
+		Files:     r.tools,
+		MemoryFor: memory.KeyValues(kv, ""),
+		OnEvent:   tr.event,
+		Now:       r.clock.now,
+		Hooks: []turn.Hooks{{Name: "replay", AfterTool: func(_ context.Context, _ turn.RunInfo, s turn.Step) (string, error) {
+			r.names.see(s.Output)
+			return s.Text, nil
+		}}},
+	}
+	if spec.MaxSteps != nil {
+		opts.MaxSteps = *spec.MaxSteps
+	}
+	return turn.New(model, opts)
+}
+
+// turn runs one turn and checks that everything listed for it was used.
+func (r *replayer) turn(ctx context.Context, number int, spec *turnSpec, agent *turn.Agent, model *relay, shared *cues) error {
+	script := turn.NewScripted(replies(spec.Model)...)
+	script.Resolve = r.names.resolve
+	model.script = script
+	tr := model.trace
+	tr.begin(number, spec)
+	own := newCues(&spec.Approvals, &spec.Fallback)
+	opts := &turn.RunOptions{Conversation: spec.Conversation}
+	approvals, fallback := own, own
+	if spec.Approvals == nil {
+		approvals = shared
+	}
+	if spec.Fallback == nil {
+		fallback = shared
+	}
+	if *approvals.approvals != nil {
+		opts.Approve = func(_ context.Context, req turn.ApprovalRequest) (bool, error) { return approvals.approve(req, tr) }
+	}
+	if *fallback.fallback != nil {
+		opts.Fallback = func(_ context.Context, req turn.FallbackRequest) (string, error) { return fallback.answer(req, tr) }
+	}
+	out, err := agent.Run(ctx, spec.Ask, opts)
+	tr.end(out, err)
+	if ctx.Err() != nil {
+		return err
+	}
+	for _, failure := range []error{script.Done(), approvals.err, fallback.err, own.left()} {
+		if failure != nil {
+			return failure
+		}
+	}
+	if err := withinBudgets(out); err != nil {
+		return err
+	}
+	return spec.Expect.check(out, err)
+}
+
+// withinBudgets holds the engine to its word, whatever the golden says.
+func withinBudgets(out *turn.Outcome) error {
+	if out == nil {
+		return nil
+	}
+	for i, s := range out.Steps {
+		if s.Limit > 0 && s.Tokens > s.Limit {
+			return fmt.Errorf("step %d (%s) shows %d tokens where its budget is %d", i+1, s.Tool, s.Tokens, s.Limit)
+		}
+	}
+	return nil
+}
+
+func replies(specs []replySpec) []turn.ScriptedReply {
+	var out []turn.ScriptedReply
+	for i := range specs {
+		s := &specs[i]
+		var reply turn.ScriptedReply
+		switch {
+		case s.Text != nil:
+			reply.Text = *s.Text
+		case s.JSON != nil:
+			reply.JSON = s.JSON
+		case s.ToolCall != nil:
+			reply.ToolCall = &turn.ToolCall{Name: s.ToolCall.Name, Input: s.ToolCall.Input}
+		default:
+			kind := turn.ErrorKind(s.Error.Kind)
+			if kind == "" {
+				kind = turn.ErrorProvider
+			}
+			reply.Err = &turn.ModelError{Kind: kind, Message: s.Error.Message}
+		}
+		out = append(out, reply)
+	}
+	return out
+}
+
+// relay is the agent's model: it passes requests to the script of the turn.
+type relay struct {
+	script *turn.Scripted
+	trace  *trace
+}
+
+// Reply implements turn.Model.
+func (m *relay) Reply(ctx context.Context, req turn.Request) (turn.Reply, error) {
+	reply, err := m.script.Reply(ctx, req)
+	m.trace.call(req, turn.ScriptedReply{Reply: reply, Err: err})
+	return reply, err
+}
+
+// cues are the approvals and fallback replies listed in one place, taken in
+// order.
+type cues struct {
+	approvals           *[]approvalSpec
+	fallback            *[]cloudSpec
+	approved, fallbacks int   // taken so far
+	err                 error // the first that did not fit
+}
+
+func newCues(approvals *[]approvalSpec, fallback *[]cloudSpec) *cues {
+	return &cues{approvals: approvals, fallback: fallback}
+}
+
+// approve answers with the next approval, which must be for this call.
+func (c *cues) approve(req turn.ApprovalRequest, tr *trace) (bool, error) {
+	path := pathOf(req.Input)
+	if c.approved == len(*c.approvals) {
+		return false, c.fail(fmt.Errorf("%s on %s asks for an approval, but the %d that are listed were given", req.Tool, path, c.approved))
+	}
+	a := (*c.approvals)[c.approved]
+	if a.Tool != req.Tool || a.Path != "" && a.Path != path {
+		return false, c.fail(a.Pos.Errorf("this approval is for %s on %s, but %s on %s asks", a.Tool, orNone(a.Path), req.Tool, path))
+	}
+	c.approved++
+	tr.note("approval %s %s: %s", req.Tool, path, a.Answer)
+	return a.Answer == "yes", nil
+}
+
+// answer gives the next reply of the fallback.
+func (c *cues) answer(req turn.FallbackRequest, tr *trace) (string, error) {
+	if c.fallbacks == len(*c.fallback) {
+		return "", c.fail(fmt.Errorf("the fallback is asked for %s, but the %d replies that are listed were given", req.Reason, c.fallbacks))
+	}
+	reply := (*c.fallback)[c.fallbacks]
+	c.fallbacks++
+	tr.fallback(req)
+	if reply.Error != nil {
+		return "", errors.New(reply.Error.Message)
+	}
+	return *reply.Text, nil
+}
+
+func (c *cues) fail(err error) error {
+	if c.err == nil {
+		c.err = err
+	}
+	return err
+}
+
+// left returns an error if something listed was not used.
+func (c *cues) left() error {
+	if n := len(*c.approvals); c.approved < n {
+		a := (*c.approvals)[c.approved]
+		return a.Pos.Errorf("%d of %d approvals were not asked for, the first of them is %s on %s", n-c.approved, n, a.Tool, orNone(a.Path))
+	}
+	if n := len(*c.fallback); c.fallbacks < n {
+		return (*c.fallback)[c.fallbacks].Pos.Errorf("%d of %d replies of the fallback were not used", n-c.fallbacks, n)
+	}
+	return nil
+}

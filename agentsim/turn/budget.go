@@ -85,6 +85,19 @@ func newCounter(count agenttool.TokenCounter) counter {
 	return counter{count, "tokenizer"}
 }
 
+// total is what a request of these texts costs.
+func (c counter) total(texts ...string) (int, error) {
+	sum := framing
+	for _, text := range texts {
+		n := c.count(text)
+		if n < 0 {
+			return 0, fmt.Errorf("the token counter gave %d, a count cannot be negative", n)
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
 // clip cuts text to the longest prefix of whole characters that, with mark
 // after it, costs at most limit tokens; "" when not even the mark fits.
 func (c counter) clip(text, mark string, limit int) string {
