@@ -65,11 +65,11 @@ Exit status: 0 done, 1 refused or different, 2 wrong use.`,
 
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
-		newLs(), newTree(), newCat(), newStat(), newDiff(), newWatch(),
+		newLs(), newTree(), newCat(), newStat(), newDiff(), newMemory(), newWatch(),
 		newCopy(), newWrite(), newRm(),
 		newDemo(), newCall(), newReplay(),
 		newMount(), newUnmount(), newMounts(),
-		newDoctor(),
+		newDoctor(), newStats(), newNamespaces(), newCompact(),
 	}
 }
 

@@ -1,7 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,19 +33,18 @@ seconds and its users are named; one whose server was killed is taken away.`,
 			return takes(1, -1)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, dirs []string) error {
+			mounts, err := fusebridge.List()
+			if err != nil {
+				return err
+			}
 			if all {
-				mounts, err := fusebridge.List()
-				if err != nil {
-					return err
-				}
 				for _, m := range mounts {
 					dirs = append(dirs, m.Dir)
 				}
 			}
 			failed := false
-			for i := range dirs {
-				dir := dirs[len(dirs)-1-i] // what was mounted last may lie inside another
-				err := fusebridge.Unmount(cmd.Context(), dir, &fusebridge.Options{Logger: newLogger(cmd.ErrOrStderr(), verbose)})
+			for _, dir := range slices.Backward(dirs) { // what was mounted last may lie inside another
+				err := unmount(cmd.Context(), mounts, dir, newLogger(cmd.ErrOrStderr(), verbose))
 				if err != nil {
 					failed = true
 					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", cmd.CommandPath(), err)
@@ -58,4 +63,56 @@ seconds and its users are named; one whose server was killed is taken away.`,
 	cmd.Flags().BoolVar(&all, "all", false, "unmount every store of this machine that this user can")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log what happens in detail")
 	return cmd
+}
+
+// unmount takes one mount away. When it was served by another process of this
+// program, its end is waited for, so that the store is free for the next verb.
+func unmount(ctx context.Context, mounts []fusebridge.Mounted, dir string, log *slog.Logger) error {
+	if err := fusebridge.Unmount(ctx, dir, &fusebridge.Options{Logger: log}); err != nil {
+		return err
+	}
+	real := dir
+	if abs, err := filepath.Abs(dir); err == nil {
+		real = abs
+	}
+	if r, err := filepath.EvalSymlinks(real); err == nil {
+		real = r
+	}
+	for _, m := range mounts {
+		if m.Dir == real && runsThisProgram(m.PID) {
+			waitForEnd(ctx, m.PID)
+		}
+	}
+	return nil
+}
+
+// runsThisProgram reports whether pid is another process of this executable. An
+// agent that mounts its own store is not: it lives on.
+func runsThisProgram(pid int) bool {
+	if pid == 0 || pid == os.Getpid() {
+		return false
+	}
+	mine, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		return false
+	}
+	other, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil && other == mine
+}
+
+// endBound is how long unmount waits for the server to close its store.
+const endBound = 5 * time.Second
+
+func waitForEnd(ctx context.Context, pid int) {
+	ctx, cancel := context.WithTimeout(ctx, endBound)
+	defer cancel()
+	look := time.NewTicker(2 * time.Millisecond)
+	defer look.Stop()
+	for runsThisProgram(pid) {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+)
+
+// namespacer is a database that holds the files of several namespaces.
+type namespacer interface {
+	Namespaces(ctx context.Context) ([]string, error)
+}
+
+func newNamespaces() *cobra.Command {
+	var flags storeFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "namespaces STORE",
+		Short:   "List the namespaces of a database",
+		Long:    "List the namespaces under which a Badger or SQLite database holds files.",
+		Example: "  goliathfs namespaces sqlite:./agent-files.db",
+		GroupID: groupCare,
+		Args:    takes(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
+				db, ok := s.Base.(namespacer)
+				if !ok {
+					return usagef("%s has no namespaces, badger: and sqlite: have", s.Spec.URL)
+				}
+				names, err := db.Namespaces(cmd.Context())
+				if err != nil {
+					return err
+				}
+				out := newOutput(cmd)
+				for _, name := range names {
+					if asJSON {
+						out.JSON(struct {
+							Namespace string `json:"namespace"`
+						}{name})
+					} else {
+						out.Printf("%s\n", printable(name))
+					}
+				}
+				return out.Flush()
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	return cmd
+}
