@@ -64,6 +64,9 @@ func (st *store) compact(ctx context.Context) error {
 // sealed: Badger rewrites only sealed logs, and stops at the first log, by stale
 // bytes, that is not.
 func (st *store) flush() error {
+	if err := st.room(2 * valueLogSize); err != nil {
+		return err
+	}
 	if err := st.files.forget(); err != nil {
 		return err
 	}

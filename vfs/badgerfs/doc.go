@@ -40,6 +40,7 @@
 //
 // # Size
 //
-// A store maps its logs into memory and holds about 12 MiB besides. Contents of
+// A store leaves 64 MiB of the disk free and refuses writes beyond that, because
+// Badger cannot survive a full disk. It maps its logs into memory and holds about 12 MiB besides. Contents of
 // 16 KiB and more live in value logs, whose old versions only Compact removes.
 package badgerfs

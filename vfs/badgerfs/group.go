@@ -54,6 +54,7 @@ func (st *store) commitGroup(group []*change) error {
 	}
 	var passed []*change
 	var events []vfs.Event
+	var size int64
 	for _, c := range group {
 		var old record
 		if old, c.err = st.check(txn, c); c.err != nil {
@@ -69,12 +70,12 @@ func (st *store) commitGroup(group []*change) error {
 		if !c.remove {
 			event.Info = c.info
 		}
-		passed, events = append(passed, c), append(events, event)
+		passed, events, size = append(passed, c), append(events, event), size+int64(len(c.content))
 	}
 	if len(passed) == 0 {
 		return nil
 	}
-	if err := st.room(passed); err != nil {
+	if err := st.room(size); err != nil {
 		return err
 	}
 	if err := st.commit(txn); err != nil {

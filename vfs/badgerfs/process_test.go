@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"testing"
@@ -26,6 +27,7 @@ var roles = map[string]func(ctx context.Context, dir string, out io.Writer) erro
 const roleVariable = "BADGERFS_TEST_ROLE"
 
 func TestMain(m *testing.M) {
+	maps.Copy(roles, hostRoles)
 	role, child := roles[os.Getenv(roleVariable)]
 	if !child {
 		os.Exit(m.Run())
@@ -49,6 +51,7 @@ func start(t *testing.T, role, dir string) *process {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], dir)
 	cmd.Env = append(os.Environ(), roleVariable+"="+role)
 	cmd.Stderr = os.Stderr
+	isolate(cmd, role)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -149,19 +149,17 @@ func (st *store) getContent(txn *badger.Txn, sp *space, path string, rec record)
 	return content, err
 }
 
-// diskFull is how much of the disk a store leaves free, in bytes. Badger writes
-// through mapped files, and a page that the disk has no room for ends the
-// process instead of the write, so room is looked for before each commit.
-const diskFull = 2 * memTableSize
+// diskReserve is how much of the disk a store leaves free, in bytes. Badger writes
+// logs and tables through mapped files, and a page that the disk has no room for
+// ends the process instead of the write. So room is looked for before each
+// commit, enough also for the tables that Badger merges in the background.
+const diskReserve = 8 * memTableSize
 
-func (st *store) room(group []*change) error {
-	need := int64(diskFull)
-	for _, c := range group {
-		need += int64(2 * len(c.content))
-	}
+// room returns an error when the disk is too full to store so many bytes.
+func (st *store) room(bytes int64) error {
 	free, err := freeBytes(st.dir)
-	if err != nil || free >= need {
-		return nil // where it cannot be told, the attempt decides
+	if need := diskReserve + bytes; err == nil && free < need {
+		return fmt.Errorf("%d bytes are free on the disk of %s where the store needs %d, so make room there: %w", free, st.dir, need, errNoSpace)
 	}
-	return fmt.Errorf("no write to %s: %d bytes are free on its disk where %d are needed, so make room: %w", st.dir, free, need, errNoSpace)
+	return nil // where it cannot be told, the attempt decides
 }
