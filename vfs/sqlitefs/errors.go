@@ -55,6 +55,10 @@ func (d *database) explain(ctx context.Context, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		return ended // the driver reports an interrupt, or even a lock
 	}
+	var told *storeError
+	if errors.As(err, &told) {
+		return err
+	}
 	switch codeOf(err) {
 	case sqlite3.BUSY, sqlite3.LOCKED:
 		return busyError(d.opts.BusyTimeout, err)

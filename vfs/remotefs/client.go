@@ -1,0 +1,335 @@
+package remotefs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// DialOptions adjust Dial; nil or the zero value is the default.
+type DialOptions struct {
+	// TokenFile holds the token to show; see ReadToken. It is read at each
+	// connection.
+	TokenFile string
+	// Timeout bounds each operation, connecting included, watches excepted; 0 means
+	// 10 seconds.
+	Timeout time.Duration
+}
+
+// Client is the backend of a running agent. It is safe for concurrent use.
+type Client struct {
+	addr string
+	opts DialOptions
+	slot chan struct{} // one for each request under way
+
+	// dialing holds a token while someone connects.
+	dialing chan struct{}
+
+	mu      sync.Mutex
+	session *session // nil before the first connection and after Close
+	lost    error    // why the last attempt to connect failed
+	closed  bool
+	done    chan struct{} // closed by Close
+}
+
+var _ interface {
+	vfs.Backend
+	vfs.Writer
+	vfs.Remover
+	vfs.Statter
+	vfs.Watcher
+	vfs.Router
+	io.Closer
+} = (*Client)(nil)
+
+// Dial connects to the agent that serves at addr, in the form that Listen takes.
+// Close the client when done. Errors say in one sentence that no one answers,
+// that the token is wrong, or that the versions differ.
+func Dial(ctx context.Context, addr string, opts *DialOptions) (*Client, error) {
+	c := &Client{addr: addr, slot: make(chan struct{}, maxRequests), dialing: make(chan struct{}, 1), done: make(chan struct{})}
+	if opts != nil {
+		c.opts = *opts
+	}
+	if c.opts.Timeout <= 0 {
+		c.opts.Timeout = 10 * time.Second
+	}
+	if _, err := c.connected(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Err returns nil while the client is connected, and else why it is not. It does
+// not try to connect.
+func (c *Client) Err() error {
+	c.mu.Lock()
+	s, lost, closed := c.session, c.lost, c.closed
+	c.mu.Unlock()
+	switch {
+	case closed:
+		return errClosed
+	case lost != nil:
+		return lost
+	}
+	select {
+	case <-s.done:
+		return s.gone()
+	default:
+		return nil
+	}
+}
+
+// connected returns the session, connecting anew when the last one has ended.
+func (c *Client) connected(ctx context.Context) (*session, error) {
+	if s, err := c.current(); s != nil || err != nil {
+		return s, err
+	}
+	select {
+	case c.dialing <- struct{}{}:
+		defer func() { <-c.dialing }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if s, err := c.current(); s != nil || err != nil {
+		return s, err // someone else did it
+	}
+	fresh, err := c.dial(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		if ctx.Err() == nil {
+			c.lost = err
+		}
+		return nil, err
+	}
+	if c.closed {
+		fresh.end(errClosed)
+		return nil, errClosed
+	}
+	if c.session != nil {
+		c.session.work.Wait() // it has ended
+	}
+	c.session, c.lost = fresh, nil
+	return fresh, nil
+}
+
+func (c *Client) dial(ctx context.Context) (*session, error) {
+	token := ""
+	if c.opts.TokenFile != "" {
+		var err error
+		if token, err = ReadToken(c.opts.TokenFile); err != nil {
+			return nil, err
+		}
+	}
+	s, err := connect(ctx, c.addr, token, c.opts.Timeout)
+	if ended := ctx.Err(); ended != nil && err != nil {
+		return nil, ended
+	}
+	return s, err
+}
+
+// current returns the session if it lives, nil if one must be made.
+func (c *Client) current() (*session, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, errClosed
+	}
+	if c.session == nil {
+		return nil, nil
+	}
+	select {
+	case <-c.session.done:
+		return nil, nil
+	default:
+		return c.session, nil
+	}
+}
+
+// Close ends the connection; operations and watches under way fail. The agent
+// and its backend stay as they are.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	s, first := c.session, !c.closed
+	c.session, c.closed = nil, true
+	c.mu.Unlock()
+	if first {
+		close(c.done)
+	}
+	if s != nil {
+		s.end(errClosed)
+		s.work.Wait()
+	}
+	return nil
+}
+
+// do asks the agent, and after a change waits until the client's own watchers
+// have been told of it. They may ask the agent themselves, so nothing is held
+// meanwhile.
+func (c *Client) do(ctx context.Context, req request) (result, error) {
+	if err := ctx.Err(); err != nil {
+		return result{}, err
+	}
+	res, before, err := c.bounded(ctx, req)
+	if req.op.changes() {
+		for _, m := range before {
+			m.in.wait(m.n)
+		}
+	}
+	return res, err
+}
+
+// bounded keeps to the limits of time and of requests under way. Requests that
+// only look are asked once more when the connection turns out to be lost.
+func (c *Client) bounded(ctx context.Context, req request) (result, []mark, error) {
+	timer := time.NewTimer(c.opts.Timeout)
+	defer timer.Stop()
+	select {
+	case c.slot <- struct{}{}:
+		defer func() { <-c.slot }()
+	case <-timer.C:
+		return result{}, nil, c.silent()
+	case <-ctx.Done():
+		return result{}, nil, ctx.Err()
+	}
+	req.timeout = c.opts.Timeout
+	res, before, err := c.ask(ctx, req, timer)
+	var gone *goneError
+	if errors.As(err, &gone) && !req.op.changes() {
+		res, before, err = c.ask(ctx, req, timer)
+	}
+	return res, before, err
+}
+
+func (c *Client) silent() error {
+	return fmt.Errorf("the agent at %s did not answer within %v, see whether it is busy or stopped", c.addr, c.opts.Timeout)
+}
+
+// grace is how long a write whose context ended waits to learn its outcome.
+const grace = time.Second
+
+// ask sends a request on the current connection and waits for its result, which
+// comes with the places of the events that were sent before it.
+func (c *Client) ask(ctx context.Context, req request, timer *time.Timer) (result, []mark, error) {
+	s, err := c.connected(ctx)
+	if err != nil {
+		return result{}, nil, err
+	}
+	call, err := s.start(req, nil)
+	if err != nil {
+		return result{}, nil, err
+	}
+	defer s.forget(call)
+	for ended := ctx.Done(); ; {
+		select {
+		case res := <-call.result:
+			return res, call.before, c.verdict(ctx, s, res)
+		case <-s.done:
+			select {
+			case res := <-call.result: // it came just before the end
+				return res, call.before, c.verdict(ctx, s, res)
+			default:
+				return result{}, nil, s.gone()
+			}
+		case <-timer.C:
+			s.stop(call)
+			if ctx.Err() != nil {
+				return result{}, nil, ctx.Err()
+			}
+			return result{}, nil, c.silent()
+		case <-ended:
+			s.stop(call)
+			if !req.op.changes() {
+				return result{}, nil, ctx.Err()
+			}
+			ended = nil // the write may have been made, so wait for the answer
+			timer.Reset(grace)
+		}
+	}
+}
+
+// verdict returns the error of a result. Time that ran out at the agent is the
+// caller's when its context has ended, and else the agent's fault.
+func (c *Client) verdict(ctx context.Context, s *session, res result) error {
+	err := res.failure.err()
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.Is(err, context.Canceled) { // the agent is ending
+			return &goneError{s.goneText(), err}
+		}
+		return c.silent()
+	}
+	return err
+}
+
+// Read implements vfs.Backend.
+func (c *Client) Read(ctx context.Context, path string) (vfs.File, error) {
+	if err := vpath.CheckFile(path); err != nil {
+		return vfs.File{}, err
+	}
+	res, err := c.do(ctx, request{op: opRead, path: path})
+	return res.file, err
+}
+
+// List implements vfs.Backend.
+func (c *Client) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {
+	opts, err := opts.Checked()
+	if err != nil {
+		return vfs.Page{}, err
+	}
+	if err := vpath.Check(dir); err != nil {
+		return vfs.Page{}, err
+	}
+	res, err := c.do(ctx, request{op: opList, path: dir, after: opts.After, limit: int64(opts.Limit)})
+	return res.page, err
+}
+
+// Stat implements vfs.Statter.
+func (c *Client) Stat(ctx context.Context, path string) (vfs.Info, error) {
+	if err := vpath.CheckFile(path); err != nil {
+		return vfs.Info{}, err
+	}
+	res, err := c.do(ctx, request{op: opStat, path: path})
+	return res.file.Info, err
+}
+
+// Write implements vfs.Writer. When ctx ends while the agent works, the outcome
+// may be unknown: read to know.
+func (c *Client) Write(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error) {
+	if err := vpath.CheckFile(path); err != nil {
+		return vfs.Info{}, err
+	}
+	res, err := c.do(ctx, request{op: opWrite, path: path, content: content, expected: expected})
+	return res.file.Info, err
+}
+
+// Remove implements vfs.Remover. When ctx ends while the agent works, the outcome
+// may be unknown: read to know.
+func (c *Client) Remove(ctx context.Context, path string, expected vfs.Revision) error {
+	if err := vpath.CheckFile(path); err != nil {
+		return err
+	}
+	_, err := c.do(ctx, request{op: opRemove, path: path, expected: expected})
+	return err
+}
+
+// Route implements vfs.Router by asking the agent. While no one answers, nothing
+// can be written.
+func (c *Client) Route(path string) (prefix string, writable bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), c.opts.Timeout)
+	defer cancel()
+	res, err := c.do(ctx, request{op: opRoute, path: path})
+	if err != nil {
+		return "/", false
+	}
+	return res.prefix, res.writable
+}

@@ -1,0 +1,218 @@
+package remotefs
+
+import (
+	"math"
+	"time"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// version is the protocol that this package speaks. Every change of a message
+// raises it.
+const version = 1
+
+// magic begins a client's first frame, so that a stranger is told apart.
+const magic = "goliathfs"
+
+// kind is the first value of every frame.
+type kind uint64
+
+const (
+	kindHello   kind = 1 + iota // client: magic, version, token
+	kindWelcome                 // server: version, or a refusal in words
+	kindRequest                 // client
+	kindCancel                  // client: the id of a request
+	kindResult                  // server: ends a request
+	kindEvent                   // server: of a watch, before its result
+)
+
+// hello is what a client says first.
+type hello struct {
+	version uint64
+	token   string
+}
+
+func (h hello) encode(e *encoder) {
+	e.uint(uint64(kindHello))
+	e.string(magic)
+	e.uint(h.version)
+	e.string(h.token)
+}
+
+func decodeHello(b []byte) (hello, error) {
+	d := decoder{b: b}
+	if kind(d.uint()) != kindHello || d.string() != magic {
+		d.fail("the first message is no greeting")
+	}
+	h := hello{d.uint(), d.string()}
+	return h, d.end()
+}
+
+// welcome is the server's answer to hello.
+type welcome struct {
+	version uint64
+	refusal string // "" when the client may go on
+}
+
+func (w welcome) encode(e *encoder) {
+	e.uint(uint64(kindWelcome))
+	e.uint(w.version)
+	e.string(w.refusal)
+}
+
+func decodeWelcome(b []byte) (welcome, error) {
+	d := decoder{b: b}
+	if kind(d.uint()) != kindWelcome {
+		d.fail("the first answer is no greeting")
+	}
+	w := welcome{d.uint(), d.string()}
+	return w, d.end()
+}
+
+// op is what a request asks for.
+type op uint64
+
+const (
+	opRead op = 1 + iota
+	opList
+	opStat
+	opWrite
+	opRemove
+	opRoute
+	opWatch
+	lastOp = opWatch
+)
+
+// changes reports whether an op may change a file.
+func (o op) changes() bool { return o == opWrite || o == opRemove }
+
+// request is one call of a method. Fields that its op does not use are zero.
+type request struct {
+	id       uint64
+	op       op
+	timeout  time.Duration // how long the client waits; 0: until it cancels
+	path     string
+	content  string
+	expected vfs.Revision
+	after    string
+	limit    int64
+}
+
+func (r request) encode(e *encoder) {
+	e.uint(uint64(kindRequest))
+	e.uint(r.id)
+	e.uint(uint64(r.op))
+	e.uint(uint64(r.timeout))
+	e.string(r.path)
+	e.string(r.content)
+	e.string(string(r.expected))
+	e.string(r.after)
+	e.int(r.limit)
+}
+
+// decodeClient decodes what a client sends after its hello: a request, or with
+// cancel the end of the one with this id.
+func decodeClient(b []byte) (r request, cancel bool, err error) {
+	d := decoder{b: b}
+	switch kind(d.uint()) {
+	case kindCancel:
+		cancel = true
+		r.id = d.uint()
+	case kindRequest:
+		r.id, r.op = d.uint(), op(d.uint())
+		if r.op < opRead || r.op > lastOp {
+			d.fail("an operation is not known")
+		}
+		timeout := d.uint()
+		if timeout > math.MaxInt64 {
+			d.fail("a time limit is out of range")
+		}
+		r.timeout = time.Duration(timeout)
+		r.path, r.content, r.expected = d.string(), d.string(), vfs.Revision(d.string())
+		r.after, r.limit = d.string(), d.int()
+	default:
+		d.fail("a message is not known")
+	}
+	return r, cancel, d.end()
+}
+
+func encodeCancel(e *encoder, id uint64) {
+	e.uint(uint64(kindCancel))
+	e.uint(id)
+}
+
+// result is the outcome of a request. Fields that its op does not use are zero.
+type result struct {
+	id       uint64
+	failure  failure
+	file     vfs.File // of read; its Info alone of write and stat
+	page     vfs.Page // of list
+	prefix   string   // of route
+	writable bool     // of route
+}
+
+func (r result) encode(e *encoder) {
+	e.uint(uint64(kindResult))
+	e.uint(r.id)
+	e.string(r.failure.code)
+	e.string(r.failure.text)
+	e.file(r.file)
+	e.uint(uint64(len(r.page.Files)))
+	for _, info := range r.page.Files {
+		e.info(info)
+	}
+	e.string(r.page.Next)
+	e.string(r.prefix)
+	e.bool(r.writable)
+}
+
+// event is one event of the watch with this id.
+type event struct {
+	id uint64
+	vfs.Event
+}
+
+func (v event) encode(e *encoder) {
+	e.uint(uint64(kindEvent))
+	e.uint(v.id)
+	e.string(v.Path)
+	e.info(v.Info)
+	e.bool(v.Overflow)
+	e.bool(v.Old != nil)
+	if v.Old != nil {
+		e.file(*v.Old)
+	}
+}
+
+// decodeServer decodes what a server sends after its welcome: a result, or an
+// event when isEvent.
+func decodeServer(b []byte) (r result, v event, isEvent bool, err error) {
+	d := decoder{b: b}
+	switch kind(d.uint()) {
+	case kindResult:
+		r.id = d.uint()
+		r.failure = failure{d.string(), d.string()}
+		r.file = d.file()
+		n := d.uint()
+		if n > uint64(len(d.b)) { // each takes more than a byte
+			d.fail("a page is longer than its frame")
+			n = 0
+		}
+		for range n {
+			r.page.Files = append(r.page.Files, d.info())
+		}
+		r.page.Next = d.string()
+		r.prefix, r.writable = d.string(), d.bool()
+	case kindEvent:
+		isEvent = true
+		v.id = d.uint()
+		v.Path, v.Info, v.Overflow = d.string(), d.info(), d.bool()
+		if d.bool() {
+			old := d.file()
+			v.Old = &old
+		}
+	default:
+		d.fail("a message is not known")
+	}
+	return r, v, isEvent, d.end()
+}

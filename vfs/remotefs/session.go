@@ -1,0 +1,217 @@
+package remotefs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// session is one connection to the agent. It ends once and is not used again.
+type session struct {
+	addr string
+	conn net.Conn
+	out  *outbox
+	done chan struct{} // closed at the end
+	work sync.WaitGroup
+
+	mu      sync.Mutex
+	err     error // why it ended; set before done is closed
+	last    uint64
+	calls   map[uint64]*call
+	watches map[uint64]*inbox
+}
+
+// call is a request under way.
+type call struct {
+	id     uint64
+	result chan result // receives at most one
+	before []mark      // what watchers must be told before the call returns
+}
+
+// mark is a place in a watcher's inbox.
+type mark struct {
+	in *inbox
+	n  uint64
+}
+
+// connect dials and says hello.
+func connect(ctx context.Context, addr, token string, timeout time.Duration) (*session, error) {
+	network, where, err := splitAddr(addr)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, where)
+	if err != nil {
+		return nil, fmt.Errorf("no agent answers at %s, start it or look at the address: %w", addr, err)
+	}
+	closing := context.AfterFunc(ctx, func() { conn.Close() })
+	err = greet(conn, token)
+	if !closing() {
+		err = errors.New("it does not answer the greeting, see whether it is stopped")
+	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("it closed the connection, perhaps something else listens there")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the agent at %s did not let this program in: %w", addr, err), closed(conn))
+	}
+	s := &session{addr: addr, conn: conn, out: newOutbox(), done: make(chan struct{}), calls: map[uint64]*call{}, watches: map[uint64]*inbox{}}
+	s.work.Go(func() { s.end(s.out.run(conn, timeout)) })
+	s.work.Go(func() { s.end(s.read()) })
+	return s, nil
+}
+
+// closed closes a connection that may be closed already.
+func closed(conn net.Conn) error {
+	if err := conn.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+func greet(conn net.Conn, token string) error {
+	b, err := frame(hello{version, token}.encode)
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Write(b); err != nil {
+		return err
+	}
+	if b, err = readFrame(conn, maxHello); err != nil {
+		return err
+	}
+	w, err := decodeWelcome(b)
+	switch {
+	case err != nil:
+		return err
+	case w.refusal != "":
+		return errors.New(w.refusal)
+	case w.version != version:
+		return fmt.Errorf("it speaks version %d of the protocol and this program version %d, so update the older one", w.version, version)
+	}
+	return nil
+}
+
+// end closes the connection; the first reason stays.
+func (s *session) end(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.done:
+		return
+	default:
+	}
+	if err == nil {
+		err = errClosed
+	}
+	s.err = err
+	close(s.done)
+	s.out.close()
+	s.conn.Close()
+}
+
+// gone is the error of whoever was waiting when the session ended.
+func (s *session) gone() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if errors.Is(s.err, errClosed) {
+		return errClosed
+	}
+	return &goneError{s.goneText(), s.err}
+}
+
+func (s *session) goneText() string {
+	return fmt.Sprintf("the agent at %s went away, start it again and retry", s.addr)
+}
+
+// goneError tells a lost connection from an answer.
+type goneError struct {
+	text string
+	err  error
+}
+
+func (e *goneError) Error() string { return e.text }
+func (e *goneError) Unwrap() error { return e.err }
+
+// read passes on what the agent sends until the connection fails.
+func (s *session) read() error {
+	r := bufio.NewReaderSize(s.conn, 64<<10)
+	for {
+		b, err := readFrame(r, maxFrame)
+		if err != nil {
+			return err
+		}
+		res, e, isEvent, err := decodeServer(b)
+		switch {
+		case err != nil:
+			return err
+		case isEvent:
+			s.event(e)
+		default:
+			s.finish(res)
+		}
+	}
+}
+
+func (s *session) event(e event) {
+	s.mu.Lock()
+	in := s.watches[e.id]
+	s.mu.Unlock()
+	if in != nil {
+		in.put(e.Event)
+	}
+}
+
+// finish gives a call its result, with the events that came before it.
+func (s *session) finish(res result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.calls[res.id]
+	if c == nil {
+		return // no one waits any more
+	}
+	delete(s.calls, res.id)
+	for _, in := range s.watches {
+		c.before = append(c.before, mark{in, in.count()})
+	}
+	c.result <- res
+}
+
+// start sends a request; in, when not nil, receives the events of a watch.
+func (s *session) start(req request, in *inbox) (*call, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	req.id = s.last
+	b, err := frame(req.encode)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{id: req.id, result: make(chan result, 1)}
+	s.calls[c.id] = c
+	if in != nil {
+		s.watches[c.id] = in
+	}
+	s.out.put(func() ([]byte, error) { return b, nil })
+	return c, nil
+}
+
+// stop tells the agent that no one waits for a call's result any more.
+func (s *session) stop(c *call) {
+	s.out.encode(func(e *encoder) { encodeCancel(e, c.id) })
+}
+
+// forget drops a call, or a watch with its inbox.
+func (s *session) forget(c *call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calls, c.id)
+	delete(s.watches, c.id)
+}
