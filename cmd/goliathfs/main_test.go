@@ -27,6 +27,8 @@ func TestScript(t *testing.T) {
 			"status":    status,
 			"revision":  revision,
 			"sentence":  sentence,
+			"sql":       sql,
+			"flip":      flip,
 			"mount":     mount,
 			"ended":     ended,
 			"interrupt": interrupt,

@@ -70,6 +70,7 @@ func verbs() []*cobra.Command {
 		newDemo(), newCall(), newReplay(),
 		newMount(), newUnmount(), newMounts(),
 		newDoctor(), newStats(), newNamespaces(), newCompact(),
+		newCheck(), newBackup(), newRestore(),
 	}
 }
 

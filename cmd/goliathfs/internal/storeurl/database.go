@@ -33,6 +33,7 @@ func (o *Opener) badger(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 		MustExist: intent < Create,
 		Relaxed:   intent == Bulk,
 
+		AcceptLoss:  o.AcceptLoss,
 		NewRevision: o.NewRevision,
 		Now:         o.Now,
 	}

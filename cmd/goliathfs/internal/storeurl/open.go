@@ -72,13 +72,23 @@ func (s Spec) badgers() iter.Seq[string] {
 type Store struct {
 	Backend vfs.Backend // with the routes in place
 	Base    vfs.Backend // the store of Spec.URL alone
+	Parts   []Part      // the store and those of the routes
 	Spec    Spec
+}
+
+// Part is one of the stores that make up a Store.
+type Part struct {
+	Prefix  string // "/" for the store itself
+	URL     URL
+	Backend vfs.Backend
 }
 
 // Opener opens stores that may share a database, as two namespaces of one do,
 // and closes them together. The zero value is ready. It is for one goroutine;
 // the stores are for any number.
 type Opener struct {
+	// AcceptLoss opens a damaged Badger store with what is left of it.
+	AcceptLoss bool
 	// NewRevision and Now are passed to the databases that are opened; nil means
 	// their defaults.
 	NewRevision revision.Func
@@ -103,7 +113,7 @@ func (o *Opener) Open(ctx context.Context, spec Spec, intent Intent) (*Store, er
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Backend: base, Base: base, Spec: spec}
+	s := &Store{Backend: base, Base: base, Spec: spec, Parts: []Part{{"/", spec.URL, base}}}
 	if len(spec.Routes) == 0 {
 		return s, nil
 	}
@@ -115,6 +125,7 @@ func (o *Opener) Open(ctx context.Context, spec Spec, intent Intent) (*Store, er
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Prefix, err)
 		}
+		s.Parts = append(s.Parts, Part{r.Prefix, r.URL, b})
 		routes = append(routes, routefs.Route{Prefix: r.Prefix, Backend: b, ReadOnly: r.ReadOnly})
 	}
 	if s.Backend, err = routefs.New(base, routes, nil); err != nil {

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/backupfile"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
+)
+
+func newBackup() *cobra.Command {
+	var flags storeFlags
+	cmd := &cobra.Command{
+		Use:   "backup STORE FILE",
+		Short: "Write a store to one file, as it is at one moment",
+		Long: `Write the whole store to the new file FILE, as it was at one moment, also while it
+is in use. SQLite gives a database, with all its tables; every other store a file
+of JSON lines that ends in a checksum, with all namespaces unless the URL names
+one. restore reads both.`,
+		Example: "  goliathfs backup badger:./store store.backup\n  goliathfs backup sqlite:./agent-files.db copy.db",
+		GroupID: groupCare,
+		Args:    takes(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := os.Lstat(args[1]); err == nil {
+				return fmt.Errorf("%s exists already and is not replaced, name another file", args[1])
+			}
+			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
+				if db, ok := s.Base.(*sqlitefs.FS); ok {
+					if err := db.Backup(cmd.Context(), args[1]); err != nil {
+						return err
+					}
+					_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote the database to %s\n", args[1])
+					return err
+				}
+				b := backup{store: s, errout: cmd.ErrOrStderr()}
+				if err := newFile(args[1], func(f *os.File) error { return b.write(cmd.Context(), f) }); err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s\n", count(b.files, "file", "files"), args[1]); err != nil {
+					return err
+				}
+				if b.damaged > 0 {
+					return errReported
+				}
+				return nil
+			})
+		},
+	}
+	return cmd
+}
+
+// newFile makes a file that appears under its name when write has filled it and
+// it is on the disk, and never replaces one.
+func newFile(name string, write func(*os.File) error) (err error) {
+	fresh := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".new-"+rand.Text()[:8])
+	f, err := os.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, errors.Unwrap(err))
+	}
+	defer os.Remove(fresh)
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	err = os.Link(fresh, name)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already and is not replaced, name another file", name)
+	}
+	if err != nil { // a file system without links
+		return os.Rename(fresh, name)
+	}
+	return nil
+}
+
+// backup writes one store.
+type backup struct {
+	store          *storeurl.Store
+	errout         io.Writer
+	files, damaged int
+}
+
+func (b *backup) write(ctx context.Context, f *os.File) error {
+	if db, ok := b.store.Base.(*badgerfs.FS); ok {
+		return b.badger(ctx, db, f)
+	}
+	return b.settled(ctx, f)
+}
+
+func (b *backup) begin(f *os.File) (*backupfile.Writer, error) {
+	b.files = 0
+	return backupfile.NewWriter(f, b.store.Spec.URL.String(), time.Now())
+}
+
+func (b *backup) badger(ctx context.Context, db *badgerfs.FS, f *os.File) error {
+	w, err := b.begin(f)
+	if err != nil {
+		return err
+	}
+	names := []string{b.store.Spec.URL.Namespace}
+	if names[0] == "" {
+		if names, err = db.Namespaces(ctx); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if err := b.namespace(ctx, w, db, name); err != nil {
+			return err
+		}
+	}
+	return w.Finish()
+}
+
+func (b *backup) namespace(ctx context.Context, w *backupfile.Writer, db *badgerfs.FS, name string) (err error) {
+	view, err := db.Namespace(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, view.Close()) }()
+	for f, err := range view.Snapshot(ctx) {
+		switch {
+		case errors.Is(err, badgerfs.ErrDamaged):
+			b.damaged++
+			fmt.Fprintf(b.errout, "left out: %v\n", err)
+		case err != nil:
+			return err
+		default:
+			b.files++
+			if err := w.Add(backupfile.Record{Namespace: name, File: f}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// attempts is how often a store that has no snapshots is read anew because it
+// changed meanwhile.
+const attempts = 5
+
+// settled reads a store until it is as it was when the reading began, which is
+// then its state at one moment.
+func (b *backup) settled(ctx context.Context, f *os.File) error {
+	for range attempts {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+		same, err := b.attempt(ctx, f)
+		if err != nil || same {
+			return err
+		}
+	}
+	return fmt.Errorf("%s changed during each of %d attempts, stop its agent for a moment or back up its database", b.store.Spec.URL, attempts)
+}
+
+func (b *backup) attempt(ctx context.Context, f *os.File) (bool, error) {
+	w, err := b.begin(f)
+	if err != nil {
+		return false, err
+	}
+	seen := map[string]vfs.Revision{}
+	for info, err := range vfs.Walk(ctx, b.store.Backend, "/") {
+		if err != nil {
+			return false, err
+		}
+		file, err := vfs.Read(ctx, b.store.Backend, info.Path)
+		if errors.Is(err, vfs.ErrNotFound) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		seen[file.Path] = file.Revision
+		b.files++
+		if err := w.Add(backupfile.Record{File: file}); err != nil {
+			return false, err
+		}
+	}
+	for info, err := range vfs.Walk(ctx, b.store.Backend, "/") {
+		if err != nil {
+			return false, err
+		}
+		if seen[info.Path] != info.Revision {
+			return false, nil
+		}
+		delete(seen, info.Path)
+	}
+	return len(seen) == 0, w.Finish()
+}

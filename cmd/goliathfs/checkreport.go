@@ -1,0 +1,84 @@
+package main
+
+import "fmt"
+
+// found is what check prints as JSON of a problem.
+type found struct {
+	Store     string `json:"store,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Path      string `json:"path,omitempty"`
+	File      string `json:"file,omitempty"` // of the database's own
+	Rule      string `json:"rule,omitempty"`
+	Problem   string `json:"problem"`
+	Repair    string `json:"repair,omitempty"` // what --repair does about it
+	Repaired  bool   `json:"repaired,omitempty"`
+}
+
+// checkReport prints problems and counts them.
+type checkReport struct {
+	out    *output
+	asJSON bool
+	named  map[string]bool // paths with problems in the store being checked
+
+	problems, repaired, mendable int
+	files                        int
+	bytes                        int64
+	aside                        string // where replaced things are kept, "" for none
+}
+
+func (r *checkReport) add(f found) {
+	r.problems++
+	if r.named != nil {
+		r.named[f.Path] = true
+	}
+	switch {
+	case f.Repaired:
+		r.repaired++
+	case f.Repair != "":
+		r.mendable++
+	}
+	if r.asJSON {
+		r.out.JSON(f)
+		return
+	}
+	r.out.Printf("%s: %s\n", f.where(), f.Problem)
+	switch {
+	case f.Repaired:
+		r.out.Printf("    repaired: %s\n", f.Repair)
+	case f.Repair != "":
+		r.out.Printf("    --repair: %s\n", f.Repair)
+	}
+}
+
+func (f found) where() string {
+	switch {
+	case f.File != "":
+		return printable(f.File)
+	case f.Path == "":
+		return "the database"
+	case f.Namespace != "":
+		return fmt.Sprintf("%s (namespace %s)", printable(f.Path), printable(f.Namespace))
+	}
+	return printable(f.Path)
+}
+
+// finish prints the sum. It returns errReported when something is still wrong.
+func (r *checkReport) finish() error {
+	if !r.asJSON {
+		r.out.Printf("read %s (%s): %s", count(r.files, "file", "files"), count(int(r.bytes), "byte", "bytes"), count(r.problems, "problem", "problems"))
+		if r.repaired > 0 {
+			r.out.Printf(", %d repaired", r.repaired)
+		}
+		if r.mendable > 0 {
+			r.out.Printf(", %d can be mended with --repair", r.mendable)
+		}
+		r.out.Printf("\n")
+		if r.aside != "" {
+			r.out.Printf("what was replaced is kept in %s\n", r.aside)
+		}
+	}
+	if r.problems > r.repaired {
+		return errReported
+	}
+	return r.out.Err()
+}

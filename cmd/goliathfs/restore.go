@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/backupfile"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
+)
+
+func newRestore() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "restore FILE STORE",
+		Short: "Make a store from a backup",
+		Long: `Fill an empty or new store with the files of a backup. The backup is read in full
+before anything is written, and nothing that exists is replaced. Badger gets the
+revisions and times of the backup, other stores new ones. The backup of a SQLite
+database becomes a new database file.`,
+		Example: "  goliathfs restore store.backup badger:./new-store",
+		GroupID: groupCare,
+		Args:    takes(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec, err := new(storeFlags).spec(args[1])
+			if err != nil {
+				return err
+			}
+			f, err := os.Open(args[0])
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("there is no file %s, name the backup", args[0])
+			}
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			if isSQLite(f) {
+				return restoreSQLite(cmd, f, spec)
+			}
+			return restoreLines(cmd, f, spec)
+		},
+	}
+	return cmd
+}
+
+const sqliteMagic = "SQLite format 3\x00"
+
+func isSQLite(f *os.File) bool {
+	head := make([]byte, len(sqliteMagic))
+	_, err := f.ReadAt(head, 0)
+	return err == nil && bytes.Equal(head, []byte(sqliteMagic))
+}
+
+// restoreSQLite copies a database to its new place and opens it once.
+func restoreSQLite(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
+	if spec.URL.Scheme != storeurl.SQLite {
+		return usagef("%s is a database, restore it to sqlite:FILE, or take its files with goliathfs copy sqlite:%s %s", f.Name(), storeurl.Escape(f.Name()), spec.URL)
+	}
+	err := newFile(spec.URL.Target, func(to *os.File) error {
+		_, err := io.Copy(to, f)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return withOpener(func(o *storeurl.Opener) error {
+		if _, err := o.Open(cmd.Context(), spec, storeurl.Look); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "restored the database to %s\n", spec.URL)
+		return err
+	})
+}
+
+func restoreLines(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
+	names, err := verifyBackup(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return withOpener(func(o *storeurl.Opener) error {
+		s, err := o.Open(cmd.Context(), spec, storeurl.Bulk)
+		if err != nil {
+			return err
+		}
+		r, err := newRestorer(s, names)
+		if err != nil {
+			return err
+		}
+		err = r.run(cmd.Context(), f)
+		if closeErr := r.close(); err == nil {
+			err = closeErr
+		}
+		if err != nil {
+			return explain(err, spec.URL.String())
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %s to %s\n", count(r.files, "file", "files"), spec.URL)
+		return err
+	})
+}
+
+// verifyBackup reads a whole backup and returns its namespaces, in order.
+func verifyBackup(f io.Reader) ([]string, error) {
+	var names []string
+	seen := map[string]bool{}
+	for r, err := range backupfile.Read(f) {
+		if err != nil {
+			return nil, err
+		}
+		if !seen[r.Namespace] {
+			seen[r.Namespace] = true
+			names = append(names, r.Namespace)
+		}
+	}
+	return names, nil
+}
+
+// restorer fills the namespaces of one store.
+type restorer struct {
+	targets map[string]vfs.Backend
+	opened  []io.Closer
+	files   int
+}
+
+// newRestorer finds a place for each namespace of a backup. One alone goes to
+// wherever the URL points.
+func newRestorer(s *storeurl.Store, names []string) (*restorer, error) {
+	r := &restorer{targets: map[string]vfs.Backend{}}
+	if s.Spec.URL.Namespace != "" && len(names) > 1 {
+		return nil, usagef("the backup holds %d namespaces, leave out ?namespace to restore them all", len(names))
+	}
+	for _, name := range names {
+		if s.Spec.URL.Namespace != "" || name == "" {
+			r.targets[name] = s.Base
+			continue
+		}
+		switch db := s.Base.(type) {
+		case *badgerfs.FS:
+			view, err := db.Namespace(name)
+			if err != nil {
+				return nil, err
+			}
+			r.targets[name], r.opened = view, append(r.opened, view)
+		case *sqlitefs.FS:
+			view, err := db.Namespace(name)
+			if err != nil {
+				return nil, err
+			}
+			r.targets[name] = view
+		default:
+			if len(names) > 1 {
+				return nil, usagef("the backup holds %d namespaces, restore it to badger: or sqlite:", len(names))
+			}
+			r.targets[name] = s.Base
+		}
+	}
+	return r, nil
+}
+
+func (r *restorer) close() error {
+	var errs []error
+	for _, c := range r.opened {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// restoreBatch is how many files are committed together, at most 1 MiB each.
+const restoreBatch = 64
+
+func (r *restorer) run(ctx context.Context, f io.Reader) error {
+	for name, b := range r.targets {
+		page, err := vfs.List(ctx, b, "/", vfs.ListOptions{Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(page.Files) > 0 {
+			return fmt.Errorf("the store is not empty, it holds %s%s, so restore to a new one", page.Files[0].Path, inNamespace(name))
+		}
+	}
+	var batch []vfs.File
+	namespace := ""
+	for rec, err := range backupfile.Read(f) {
+		if err != nil {
+			return err
+		}
+		if rec.Namespace != namespace || len(batch) == restoreBatch {
+			if err := r.put(ctx, namespace, batch); err != nil {
+				return err
+			}
+			batch = nil
+		}
+		namespace, batch = rec.Namespace, append(batch, rec.File)
+	}
+	return r.put(ctx, namespace, batch)
+}
+
+func inNamespace(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " in the namespace " + name
+}
+
+func (r *restorer) put(ctx context.Context, namespace string, files []vfs.File) error {
+	r.files += len(files)
+	b := r.targets[namespace]
+	if db, ok := b.(*badgerfs.FS); ok {
+		return db.Restore(ctx, files)
+	}
+	for _, f := range files {
+		if _, err := vfs.Write(ctx, b, f.Path, f.Content, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
