@@ -10,6 +10,7 @@ import (
 
 var modelRules = []rule{
 	{"model/list", "any list of any set of files is what sorting and filtering them gives", 0, modelList},
+	{"model/watch", "who follows the events of a watch knows every file and its revision", writes | watches, modelWatch},
 	{"model/changes", "any sequence of operations does what it does to a map", writes, modelChanges},
 }
 
@@ -73,19 +74,59 @@ type model struct {
 	gone  []vfs.Revision
 }
 
-func modelChanges(c *checker) {
-	const seedNr, steps = 11, 400
-	rng := rand.New(rand.NewPCG(seedNr, 13))
+// modelled returns a store and a model that holds the same.
+func (c *checker) modelled() (*store, *model) {
 	s := c.open(files("/a", "/a/b", "/\uE000"))
 	m := &model{files: map[string]vfs.File{}, seen: map[vfs.Info]bool{}, gone: []vfs.Revision{"x"}}
 	for _, path := range []string{"/a", "/a/b", "/\uE000"} {
 		m.files[path] = s.read(path)
 	}
+	return s, m
+}
+
+func modelWatch(c *checker) {
+	const seedNr, steps = 17, 150
+	rng := rand.New(rand.NewPCG(seedNr, 19))
+	s, m := c.modelled()
+	w := s.watch("/", nil)
+	known := map[string]vfs.File{}
+	for path, f := range m.files {
+		known[path] = f
+	}
+	told := 1
+	for step := range steps {
+		s.step(m, rng, step)
+		for _, e := range w.since(told) {
+			told++
+			if old := known[e.Path]; e.Old != nil && (e.Old.Content != old.Content || e.Old.Revision != old.Revision) {
+				c.errorf("the event %s replaces %s at %q", show(e), clip(old.Content), old.Revision)
+			}
+			delete(known, e.Path)
+			if e.Info.Revision != "" {
+				known[e.Path] = m.files[e.Path]
+			}
+			if m.files[e.Path].Revision != e.Info.Revision {
+				c.errorf("the event %s does not leave revision %q", show(e), m.files[e.Path].Revision)
+			}
+		}
+		if len(known) != len(m.files) {
+			c.errorf("the events leave %d files, there are %d", len(known), len(m.files))
+		}
+		if len(c.problems) > 0 {
+			c.fatalf("found at step %d of seed %d", step, seedNr)
+		}
+	}
+	s.end(w)
+}
+
+func modelChanges(c *checker) {
+	const seedNr, steps = 11, 400
+	rng := rand.New(rand.NewPCG(seedNr, 13))
+	s, m := c.modelled()
 	for step := range steps {
 		s.step(m, rng, step)
 		if len(c.problems) > 0 {
-			c.errorf("found at step %d of seed %d", step, seedNr)
-			return
+			c.fatalf("found at step %d of seed %d", step, seedNr)
 		}
 	}
 	if s.cfg.Reopen != nil {

@@ -13,6 +13,7 @@ var pageRules = []rule{
 	{"page/next", "Next is the last path when more files exist, else empty", 0, pageNext},
 	{"page/bound", "a list starts after its bound, which need not be a path", 0, pageBound},
 	{"page/again", "the same page asked for twice is the same", 0, pageAgain},
+	{"page/owned", "a page belongs to the caller, who may change it", 0, pageOwned},
 	{"page/changes", "files that stay while pages are followed appear once each, in order", writes, pageChanges},
 }
 
@@ -75,6 +76,21 @@ func pageAgain(c *checker) {
 	}
 }
 
+func pageOwned(c *checker) {
+	s := c.open(files("/a", "/b", "/c"))
+	page := s.list("/", vfs.ListOptions{})
+	for i := range page.Files {
+		page.Files[i] = vfs.Info{Path: "/changed", Revision: "changed", Size: -5}
+	}
+	_ = append(page.Files, vfs.Info{Path: "/more"})
+	c.same(s.all("/", "", 0), []string{"/a", "/b", "/c"}, "the list of / after a page of it was changed")
+	if info := s.stat("/a"); info.Path != "/a" || info.Revision == "changed" {
+		c.errorf("stat of /a gives %+v after a page was changed", info)
+	}
+}
+
+// pageChanges adds and removes files on both sides of the bound, and the very
+// file that is the bound.
 func pageChanges(c *checker) {
 	seed := map[string]string{}
 	for i := range 60 {
@@ -107,7 +123,7 @@ func pageChanges(c *checker) {
 				break
 			}
 			opts.After = page.Next
-			if live[page.Next] { // the very path that the next page continues after
+			if live[page.Next] {
 				s.remove(page.Next, s.stat(page.Next).Revision)
 				delete(live, page.Next)
 			}

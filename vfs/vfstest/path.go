@@ -102,9 +102,16 @@ var (
 	uncleanPaths = []string{"//", "/a/", "//a", "/a//b", "/a/b//"}
 )
 
-// refusals calls every operation of b directly with path.
-func (s *store) refusals(b vfs.Backend, path string, file bool) {
-	if file || path != "/" {
+// refusals calls every operation of b directly with path, which is no path of
+// a file, nor of a directory when noDir.
+func (s *store) refusals(b vfs.Backend, path string, noDir bool) {
+	if noDir {
+		if w, ok := b.(vfs.Watcher); ok && !s.cfg.NoWatch {
+			err := s.soon(func() error { return w.Watch(s.ctx, path, func(vfs.Event) {}) })
+			if s.match(err, vfs.ErrInvalidPath, "direct Watch of %s", clip(path)); err == errLate {
+				panic(stop{}) // the other paths would take as long
+			}
+		}
 		_, err := b.List(s.ctx, path, vfs.ListOptions{})
 		s.match(err, vfs.ErrInvalidPath, "direct List of %s", clip(path))
 	}

@@ -35,9 +35,21 @@ func atOnce[T any](n int, fn func(i int) T) []T {
 	return results
 }
 
+// retry calls try again while it returns ErrConflict, which can be no more
+// often than others succeed in between.
+func retry(others int, try func() error) error {
+	for range others + 1 {
+		if err := try(); !errors.Is(err, vfs.ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w, %d times, although only %d other writes succeeded", vfs.ErrConflict, others+1, others)
+}
+
 const (
 	racers = 16
 	rounds = 6
+	bodies = 4 // of each size, in raceTorn
 )
 
 // winner returns the index of the one nil error, and records a problem when
@@ -136,16 +148,13 @@ func raceEdits(c *checker) {
 	s := c.open(nil)
 	s.write("/log", "", "")
 	errs := atOnce(racers, func(i int) error {
-		for {
+		return retry(racers-1, func() error {
 			f, err := vfs.Read(c.ctx, s.b, "/log")
-			if err != nil {
-				return err
+			if err == nil {
+				_, err = vfs.Write(c.ctx, s.w, "/log", fmt.Sprintf("%s<%d>", f.Content, i), f.Revision)
 			}
-			_, err = vfs.Write(c.ctx, s.w, "/log", fmt.Sprintf("%s<%d>", f.Content, i), f.Revision)
-			if !errors.Is(err, vfs.ErrConflict) {
-				return err
-			}
-		}
+			return err
+		})
 	})
 	c.ok(errors.Join(errs...), "append")
 	log := s.read("/log").Content
@@ -206,21 +215,20 @@ func raceTorn(c *checker) {
 		})
 	}
 	errs := atOnce(len(sizes), func(i int) error {
-		for n := 0; n < 4; {
-			info, err := vfs.Stat(c.ctx, s.b, "/a")
-			if err == nil {
-				info, err = vfs.Write(c.ctx, s.w, "/a", body(i), info.Revision)
-			}
-			if errors.Is(err, vfs.ErrConflict) {
-				continue
-			}
-			if err == nil {
-				err = learn(info.Revision, sizes[i])
-			}
+		for range bodies {
+			err := retry(bodies*len(sizes), func() error {
+				info, err := vfs.Stat(c.ctx, s.b, "/a")
+				if err == nil {
+					info, err = vfs.Write(c.ctx, s.w, "/a", body(i), info.Revision)
+				}
+				if err == nil {
+					err = learn(info.Revision, sizes[i])
+				}
+				return err
+			})
 			if err != nil {
 				return err
 			}
-			n++
 		}
 		return nil
 	})

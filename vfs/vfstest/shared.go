@@ -67,7 +67,7 @@ func peerWatch(c *checker) {
 	a := c.open(files("/d/f"))
 	b := c.over(c.cfg.Peer(c.t, a.raw))
 	learned := make(chan vfs.Event, 16)
-	ctx, cancel := context.WithTimeout(c.ctx, patience)
+	ctx, cancel := context.WithTimeout(c.ctx, c.patience())
 	defer cancel()
 	w := a.watch("/d", func(e vfs.Event) {
 		select {

@@ -1,11 +1,13 @@
 package vfstest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
 )
@@ -33,6 +35,11 @@ type Config struct {
 	// MaxFileBytes is the greatest content the store takes: 0 means 1,048,576,
 	// less than 0 that it has no limit worth a test.
 	MaxFileBytes int
+
+	// Patience bounds the wait for what a watch must do: tell of a peer's change,
+	// which a store may learn late, and return when its context ends. 0 means 20
+	// seconds.
+	Patience time.Duration
 
 	// BuiltIn adds the promises of this module's backends: revisions of 12
 	// characters, exact sizes and modification times, full pages, and refusal of
@@ -198,6 +205,8 @@ func (c *checker) maxBytes() (int, bool) {
 	}
 	return c.cfg.MaxFileBytes, true
 }
+
+func (c *checker) patience() time.Duration { return cmp.Or(c.cfg.Patience, 20*time.Second) }
 
 // clip shortens text for a message.
 func clip(s string) string {

@@ -23,10 +23,6 @@ var watchRules = []rule{
 	{"watch/cancel", "watchers may come and go while others write", watches | writes, watchCancel},
 }
 
-// patience bounds the wait for what a right backend does at once, so that a
-// wrong one fails instead of hanging.
-const patience = 20 * time.Second
-
 // watcher collects the events of one watch.
 type watcher struct {
 	cancel context.CancelFunc
@@ -75,7 +71,7 @@ func (s *store) watch(dir string, also func(vfs.Event)) *watcher {
 	case <-w.first:
 	case err := <-w.ended:
 		s.fatalf("Watch of %s returned at once: %v", dir, err)
-	case <-time.After(patience):
+	case <-time.After(s.patience()):
 		s.fatalf("Watch of %s did not make its first call", dir)
 	}
 	if e := w.since(0)[0]; !e.Overflow || e.Path != dir || e.Old != nil {
@@ -84,13 +80,27 @@ func (s *store) watch(dir string, also func(vfs.Event)) *watcher {
 	return w
 }
 
-// end ends the watch and returns its result.
+// soon returns what fn returns, or an error when a wrong watch never does.
+func (c *checker) soon(fn func() error) error {
+	result := make(chan error, 1)
+	go func() { result <- fn() }()
+	select {
+	case err := <-result:
+		return err
+	case <-time.After(c.patience()):
+		return errLate
+	}
+}
+
+var errLate = errors.New("it did not return while Config.Patience lasted")
+
+// end ends the watch and checks how it returns.
 func (s *store) end(w *watcher) {
 	w.cancel()
 	select {
 	case err := <-w.ended:
 		s.match(err, context.Canceled, "Watch")
-	case <-time.After(patience):
+	case <-time.After(s.patience()):
 		s.fatalf("Watch did not return when its context ended")
 	}
 	if w.overlap.Load() {
@@ -217,20 +227,16 @@ func watchOrder(c *checker) {
 		if err == nil {
 			err = vfs.Remove(c.ctx, s.w, own, info.Revision)
 		}
-		for err == nil {
-			var now vfs.Info
-			if now, err = vfs.Stat(c.ctx, s.b, "/shared"); err != nil {
-				break
-			}
-			_, err = vfs.Write(c.ctx, s.w, "/shared", own, now.Revision)
-			if err == nil {
-				break
-			}
-			if errors.Is(err, vfs.ErrConflict) {
-				err = nil
-			}
+		if err != nil {
+			return err
 		}
-		return err
+		return retry(racers-1, func() error {
+			now, err := vfs.Stat(c.ctx, s.b, "/shared")
+			if err == nil {
+				_, err = vfs.Write(c.ctx, s.w, "/shared", own, now.Revision)
+			}
+			return err
+		})
 	})
 	c.ok(errors.Join(errs...), "writes beside each other")
 	for _, w := range []*watcher{one, two} {
@@ -278,7 +284,7 @@ func watchReads(c *checker) {
 		select {
 		case err := <-problems:
 			c.ok(err, "a write whose watcher reads")
-		case <-time.After(patience):
+		case <-time.After(s.patience()):
 			c.fatalf("a watcher that reads never came back, or the write did not: a lock is held")
 		}
 	}
@@ -294,7 +300,9 @@ func watchCancel(c *checker) {
 				return err
 			}
 			ctx, cancel := context.WithCancel(c.ctx)
-			err := vfs.Watch(ctx, s.b, "/", func(vfs.Event) { cancel() }) // ends inside its first call
+			err := s.soon(func() error { // the watch ends inside its first call
+				return vfs.Watch(ctx, s.b, "/", func(vfs.Event) { cancel() })
+			})
 			cancel()
 			if !errors.Is(err, context.Canceled) {
 				return fmt.Errorf("a watch that ended returned %v", err)
