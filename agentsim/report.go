@@ -52,14 +52,14 @@ func (w *writer) printf(format string, args ...any) {
 	}
 }
 
-// explain says in a few lines what is wrong with a scenario: the failing step
+// Explain says in a few lines what is wrong with a scenario: the failing step
 // alone, with the names of the steps before it.
-func explain(res Result) string {
+func Explain(res Result) string {
 	var b strings.Builder
 	switch d := res.Difference; {
 	case d != nil:
 		if len(d.Before) > 0 {
-			fmt.Fprintf(&b, "agree: %s\n", strings.Join(d.Before, ", "))
+			fmt.Fprintf(&b, "agree: %s\n", passedBy(d.Before))
 		}
 		fmt.Fprintf(&b, "differs at %q:\n%s", d.Step, d.Text)
 		if d.Later > 0 {
@@ -67,11 +67,29 @@ func explain(res Result) string {
 		}
 	case res.Err != nil:
 		if n := len(res.Steps); n > 1 && res.Step != "" {
-			fmt.Fprintf(&b, "before it: %s\n", strings.Join(res.Steps[:n-1], ", "))
+			fmt.Fprintf(&b, "before it: %s\n", passedBy(res.Steps[:n-1]))
 		}
 		fmt.Fprintf(&b, "%v\n", res.Err)
 	}
 	return b.String()
+}
+
+// maxPassed is how many of the steps that are in order are named.
+const maxPassed = 8
+
+// passedBy names steps, the last ones if they are many. Prompts and pages belong
+// to the step before them.
+func passedBy(names []string) string {
+	var steps []string
+	for _, name := range names {
+		if len(steps) == 0 || !strings.HasPrefix(name, steps[len(steps)-1]+" ") {
+			steps = append(steps, name)
+		}
+	}
+	if over := len(steps) - maxPassed; over > 0 {
+		return fmt.Sprintf("%d steps, then %s", over, strings.Join(steps[over:], ", "))
+	}
+	return strings.Join(steps, ", ")
 }
 
 // headline is the explanation in one line.
@@ -118,7 +136,7 @@ func (t *textReporter) Report(res Result) {
 		}
 	default:
 		t.out.printf("FAIL  %s (%s)\n", res.Location.Name, res.Location.Path)
-		for line := range strings.Lines(explain(res)) {
+		for line := range strings.Lines(Explain(res)) {
 			t.out.printf("      %s", line)
 		}
 	}

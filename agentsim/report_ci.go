@@ -32,7 +32,7 @@ type jsonResult struct {
 func (j *jsonReporter) Report(res Result) {
 	j.results = append(j.results, jsonResult{
 		Name: res.Location.Name, Path: res.Location.Path, Golden: res.Location.Golden, Description: res.Description,
-		Status: res.Status, Step: res.Step, Message: explain(res), Seconds: res.Duration.Seconds(),
+		Status: res.Status, Step: res.Step, Message: Explain(res), Seconds: res.Duration.Seconds(),
 	})
 }
 
@@ -79,7 +79,7 @@ func (j *junitReporter) Report(res Result) {
 	case Updated:
 		c.Failure = &junitFailure{"the golden was written", "wrote " + res.Location.Golden}
 	case Failed, Differs:
-		c.Failure = &junitFailure{xmlText(headline(res)), xmlText(explain(res))}
+		c.Failure = &junitFailure{xmlText(headline(res)), xmlText(Explain(res))}
 	}
 	j.cases = append(j.cases, c)
 }
@@ -131,7 +131,7 @@ func (g *githubReporter) Report(res Result) {
 	if len(g.failures) > maxAnnotations {
 		return
 	}
-	message := explain(res)
+	message := Explain(res)
 	if res.Status == Updated {
 		message = "its golden was written anew"
 	}
@@ -148,10 +148,10 @@ func (g *githubReporter) Finish(s Summary) error {
 	out.printf("### Scenarios\n\n%s\n", s)
 	for _, res := range g.failures {
 		fence := "```"
-		for strings.Contains(explain(res), fence) {
+		for strings.Contains(Explain(res), fence) {
 			fence += "`"
 		}
-		out.printf("\n<details><summary>%s: %s</summary>\n\n%sdiff\n%s%s\n</details>\n", res.Location.Name, res.Status, fence, explain(res), fence)
+		out.printf("\n<details><summary>%s: %s</summary>\n\n%sdiff\n%s%s\n</details>\n", res.Location.Name, res.Status, fence, Explain(res), fence)
 	}
 	return out.err
 }

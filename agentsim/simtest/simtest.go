@@ -1,0 +1,78 @@
+// Package simtest replays scenarios as Go tests: one parallel subtest a
+// scenario, in the test binary that an application has anyway. It is for people
+// who want goldens checked by go test and in no other way.
+//
+// It has no flag of its own, which would clash with other golden libraries: the
+// environment variable SIMTEST_UPDATE, read as a boolean, writes the goldens
+// anew. A test that wrote one fails, so that an update is noticed; under CI it is
+// refused.
+package simtest
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/goliathfs/goliathfs/agentsim"
+)
+
+// UpdateEnv is the variable that has goldens written.
+const UpdateEnv = "SIMTEST_UPDATE"
+
+// Options adjust Run; nil or the zero value is the default.
+type Options struct {
+	// NewStore makes the stores of kind memory; nil means memory.
+	NewStore agentsim.NewStore
+}
+
+// Run replays the scenarios at or below the path and compares them with the
+// goldens in the directory golden, each in a parallel subtest that has its name.
+func Run(t *testing.T, scenarios, golden string, opts *Options) {
+	t.Helper()
+	if opts == nil {
+		opts = &Options{}
+	}
+	runner := &agentsim.Runner{
+		Paths: []string{scenarios}, Golden: golden, NewStore: opts.NewStore,
+		Update: update(t), CI: inCI(),
+	}
+	if runner.Update && runner.CI {
+		t.Fatal(agentsim.ErrUpdateInCI)
+	}
+	selected, err := runner.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, loc := range selected {
+		t.Run(loc.Name, func(t *testing.T) {
+			t.Parallel()
+			switch res := runner.RunOne(t.Context(), loc); res.Status {
+			case agentsim.Updated:
+				t.Errorf("wrote %s: review it and run again without %s", loc.Golden, UpdateEnv)
+			case agentsim.Failed, agentsim.Differs:
+				t.Error(agentsim.Explain(res))
+			}
+		})
+	}
+}
+
+// update reads UpdateEnv.
+func update(t *testing.T) bool {
+	t.Helper()
+	value := os.Getenv(UpdateEnv)
+	if value == "" {
+		return false
+	}
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		t.Fatalf("%s is %q, set it to true or false", UpdateEnv, value)
+	}
+	return on
+}
+
+// inCI reads the variable that build services set, some to their name.
+func inCI() bool {
+	value := os.Getenv("CI")
+	on, err := strconv.ParseBool(value)
+	return value != "" && (on || err != nil)
+}
