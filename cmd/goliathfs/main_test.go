@@ -29,7 +29,7 @@ func TestScript(t *testing.T) {
 			"sentence":  sentence,
 			"sql":       sql,
 			"flip":      flip,
-			"mount":     mount,
+			"server":    server,
 			"ended":     ended,
 			"interrupt": interrupt,
 		},
@@ -42,8 +42,10 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/state")
-			env.Values[mountsKey{}] = mounts{}
+			running := servers{}
+			env.Values[serversKey{}] = running
 			env.Defer(func() { endMounts(t, env) })
+			env.Defer(running.kill)
 			return nil
 		},
 	})

@@ -68,7 +68,7 @@ func verbs() []*cobra.Command {
 		newLs(), newTree(), newCat(), newStat(), newDiff(), newMemory(), newWatch(),
 		newCopy(), newWrite(), newRm(),
 		newDemo(), newCall(), newReplay(),
-		newMount(), newUnmount(), newMounts(),
+		newMount(), newUnmount(), newMounts(), newServe(),
 		newDoctor(), newStats(), newNamespaces(), newCompact(),
 		newCheck(), newBackup(), newRestore(),
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -63,51 +64,69 @@ func sentence(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mounts are the background processes of one script, by name.
-type mounts map[string]*exec.Cmd
+// servers are the background processes of one script, by name.
+type servers map[string]*exec.Cmd
 
-// mount starts "goliathfs mount STORE DIR" in the background and returns when it
-// is ready:
+type serversKey struct{}
+
+// server starts goliathfs in the background, requires that its first line matches
+// a pattern, and goes on when that line is there. What the pattern's group
+// matches goes into the variable READY:
 //
-//	mount NAME badger:./store mnt
-func mount(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: mount name store dir")
+//	server NAME '^mounted ' mount badger:./store mnt
+func server(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: server name pattern argument...")
 	}
 	self, err := exec.LookPath("goliathfs")
 	ts.Check(err)
-	cmd := exec.Command(self, "mount", args[1], args[2])
+	cmd := exec.Command(self, args[2:]...)
 	cmd.Dir = ts.Getenv("WORK")
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	ts.Check(cmd.Start())
+	running := ts.Value(serversKey{}).(servers)
+	running[args[0]] = cmd
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		ts.Fatalf("mount is not ready: %v; %v; %s", err, cmd.Wait(), stderr.String())
+		delete(running, args[0])
+		ts.Fatalf("it is not ready: %v; %v; %s", err, cmd.Wait(), stderr.String())
 	}
-	if !strings.HasPrefix(line, "mounted "+args[1]+" at ") {
-		ts.Fatalf("mount says %q", line)
+	match := regexp.MustCompile(args[1]).FindStringSubmatch(strings.TrimSpace(line))
+	if match == nil {
+		ts.Fatalf("it says %q", line)
 	}
-	ts.Value(mountsKey{}).(mounts)[args[0]] = cmd
+	if len(match) > 1 {
+		ts.Setenv("READY", match[1])
+	}
 }
 
-type mountsKey struct{}
-
-// ended waits for the end of a mount, which must be in order.
+// ended waits for the end of a server, which must be in order.
 func ended(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: ended name")
 	}
-	ts.Check(ts.Value(mountsKey{}).(mounts)[args[0]].Wait())
+	running := ts.Value(serversKey{}).(servers)
+	cmd := running[args[0]]
+	delete(running, args[0])
+	ts.Check(cmd.Wait())
 }
 
-// interrupt ends a mount as Ctrl-C does, and waits for it.
+// interrupt ends a server as Ctrl-C does, and waits for it.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: interrupt name")
 	}
-	ts.Check(ts.Value(mountsKey{}).(mounts)[args[0]].Process.Signal(os.Interrupt))
+	ts.Check(ts.Value(serversKey{}).(servers)[args[0]].Process.Signal(os.Interrupt))
 	ended(ts, neg, args)
+}
+
+// kill ends the servers that a script has left running.
+func (s servers) kill() {
+	for _, cmd := range s {
+		_ = cmd.Process.Kill() // the script has failed, or the process has ended
+		_ = cmd.Wait()
+	}
 }

@@ -172,10 +172,11 @@ func (o *Opener) open(ctx context.Context, u URL, intent Intent) (vfs.Backend, e
 		return o.badger(ctx, u, intent)
 	case SQLite:
 		return o.sqlite(ctx, u, intent)
-	case Dir:
-		return nil, fmt.Errorf("a host folder is for copy and diff, write static:%s to look at it as a store", Escape(u.Target))
+	case Unix, TCP:
+		return o.remote(ctx, u)
 	}
-	return nil, fmt.Errorf("%s: stores are not part of this program", u.Scheme)
+	// What is left is Dir: its files have no revisions that an agent could use.
+	return nil, fmt.Errorf("a host folder is for copy and diff, write static:%s to look at it as a store", Escape(u.Target))
 }
 
 // missing is the error of a store that is not there, and matches fs.ErrNotExist.
