@@ -135,8 +135,14 @@ var closedCases = []damageCase{
 	{"stranger in the database", func(v victim) { v.write(v.path("badger/notes.txt"), "mine") }, refused, badgerfs.ErrForeign, "notes.txt"},
 	{"label missing", func(v victim) { v.remove(v.path("goliathfs.json")) }, refused, badgerfs.ErrDamaged, "goliathfs.json"},
 	{"label unreadable", func(v victim) { v.write(v.path("goliathfs.json"), "{") }, refused, badgerfs.ErrDamaged, "goliathfs.json"},
+	{"label without a state", func(v victim) {
+		v.write(v.path("goliathfs.json"), `{"format":"goliathfs-badger","version":1}`)
+	}, refused, badgerfs.ErrDamaged, "goliathfs.json"},
+	{"label of a store in the making", func(v victim) {
+		v.write(v.path("goliathfs.json"), `{"format":"goliathfs-badger","version":1,"state":"making"}`)
+	}, refused, badgerfs.ErrDamaged, "goliathfs.json"},
 	{"label of version 2", func(v victim) {
-		v.write(v.path("goliathfs.json"), `{"format":"goliathfs-badger","version":2,"ready":true}`)
+		v.write(v.path("goliathfs.json"), `{"format":"goliathfs-badger","version":2,"state":"ready"}`)
 	}, refused, badgerfs.ErrFormat, "version 2"},
 	{"label of another format", func(v victim) { v.write(v.path("goliathfs.json"), `{"format":"other","version":1}`) }, refused, badgerfs.ErrForeign, "other"},
 	{"count missing", func(v victim) { v.remove(v.path("commits")) }, refused, badgerfs.ErrDamaged, "commits"},

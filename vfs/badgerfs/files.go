@@ -60,9 +60,10 @@ func (inv inventory) write(dir string) error {
 type files struct {
 	dir string
 
-	mu     sync.Mutex
-	newest int // number of the value log being written to; guarded by mu
-	from   int // logs below are left out, they may go at any time; guarded by mu
+	mu      sync.Mutex
+	newest  int // number of the value log being written to; guarded by mu
+	newMem  int // number of the newest memtable; guarded by mu
+	keepLog int // older value logs may go at any time; guarded by mu
 }
 
 // record writes the inventory of the store as it is now.
@@ -78,29 +79,38 @@ func (f *files) put(closed bool) error {
 		return err
 	}
 	for name := range sizes {
-		if filepath.Ext(name) == valueExt {
+		switch filepath.Ext(name) {
+		case valueExt:
 			f.newest = max(f.newest, fileNumber(name))
+		case memExt:
+			f.newMem = max(f.newMem, fileNumber(name))
 		}
 	}
 	inv := inventory{Closed: closed, Files: map[string]int64{}}
 	for name, size := range sizes {
 		n := fileNumber(name)
-		sealed := filepath.Ext(name) == valueExt && f.from <= n && n < f.newest && size > logHeader
+		sealed := filepath.Ext(name) == valueExt && f.keepLog <= n && n < f.newest && size > logHeader
 		if sealed || closed && name != discardFile && name != pidFile {
 			inv.Files[name] = size
 		}
 	}
+	// Badger syncs its logs but not the directory that names them.
+	if err := syncDir(filepath.Join(f.dir, badgerDir)); err != nil {
+		return err
+	}
 	return inv.write(f.dir)
 }
 
-// follow writes the inventory anew when Badger has begun another value log.
+// follow writes the inventory anew when Badger has begun another log.
 func (f *files) follow() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, err := os.Lstat(f.logPath(f.newest + 1)); err != nil {
-		return nil
+	for _, next := range []string{f.logPath(f.newest + 1), f.memPath(f.newMem + 1)} {
+		if _, err := os.Lstat(next); err == nil {
+			return f.put(false)
+		}
 	}
-	return f.put(false)
+	return nil
 }
 
 // forget takes today's value logs from the inventory, before Compact may remove
@@ -109,7 +119,7 @@ func (f *files) follow() error {
 func (f *files) forget() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.from = f.newest + 1
+	f.keepLog = f.newest + 1
 	return f.put(false)
 }
 
@@ -138,6 +148,10 @@ func (f *files) newestLog() int {
 
 func (f *files) logPath(n int) string {
 	return filepath.Join(f.dir, badgerDir, fmt.Sprintf("%06d%s", n, valueExt))
+}
+
+func (f *files) memPath(n int) string {
+	return filepath.Join(f.dir, badgerDir, fmt.Sprintf("%05d%s", n, memExt))
 }
 
 // badgerFiles returns the length of each of Badger's files, or an error that

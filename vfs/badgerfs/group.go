@@ -141,13 +141,14 @@ func (st *store) commit(txn *badger.Txn) error {
 	if err := txn.Set(commitsKey, binary.BigEndian.AppendUint64(nil, n)); err != nil {
 		return err
 	}
-	if err := guard(txn.Commit); err != nil {
+	err = guard(txn.Commit)
+	if err == nil {
+		err = st.files.follow()
+	}
+	if err != nil {
 		return fmt.Errorf("the write may not have been stored, read the file to know: %w", err)
 	}
 	st.mark.note(n)
-	if err := st.files.follow(); err != nil {
-		st.opts.Logger.Warn("badgerfs: the list of value logs was not written", "error", err)
-	}
 	return nil
 }
 

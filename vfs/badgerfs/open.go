@@ -1,16 +1,12 @@
 package badgerfs
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -34,107 +30,12 @@ func Open(ctx context.Context, dir string, opts *Options) (*FS, error) {
 	return st.view(o.Namespace), nil
 }
 
-// label is what goliathfs.json holds.
-type label struct {
-	About   string `json:"about"`
-	Format  string `json:"format"`
-	Version int    `json:"version"`
-	// Ready is false until the store has been made in full: before, it has never
-	// held a file.
-	Ready bool `json:"ready"`
-}
-
-const (
-	labelFile     = "goliathfs.json"
-	labelFormat   = "goliathfs-badger"
-	formatVersion = 1
-)
-
-// survey looks what dir holds. No label and no error: nothing, so a store can be
-// made there.
-func survey(dir string) (*label, error) {
-	text, err := os.ReadFile(filepath.Join(dir, labelFile))
-	if err == nil {
-		return parseLabel(text)
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		if info, e := os.Stat(dir); e == nil && !info.IsDir() {
-			return nil, fmt.Errorf("%w: it is %s, so name a directory", ErrForeign, fileKind(dir))
-		}
-		return nil, err
-	}
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (len(entries) == 0 || justLocked(dir, entries)) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return nil, foreign(entries)
-}
-
-// justLocked reports whether a store was about to be made in dir.
-func justLocked(dir string, entries []fs.DirEntry) bool {
-	for _, e := range entries {
-		if e.Name() != badgerDir && e.Name() != labelFile+newSuffix {
-			return false
-		}
-	}
-	inside, err := os.ReadDir(filepath.Join(dir, badgerDir))
-	return err == nil && (len(inside) == 0 || len(inside) == 1 && inside[0].Name() == pidFile)
-}
-
-// foreign says what is in a directory that has no label.
-func foreign(entries []fs.DirEntry) error {
-	var names []string
-	for _, e := range entries {
-		switch e.Name() {
-		case manifestFile:
-			return fmt.Errorf("%w: it is a Badger database that another program made, so name another directory", ErrForeign)
-		case markFile, inventoryFile, badgerDir:
-			return beyondRepair("%s is missing", labelFile)
-		}
-		names = append(names, e.Name())
-	}
-	if len(names) > 3 {
-		names = append(names[:3], "…")
-	}
-	return fmt.Errorf("%w: the directory holds %s, so name an empty or a new one", ErrForeign, strings.Join(names, ", "))
-}
-
-func parseLabel(text []byte) (*label, error) {
-	var l label
-	if err := json.Unmarshal(text, &l); err != nil {
-		return nil, beyondRepair("%s is unreadable (%v)", labelFile, err)
-	}
-	switch {
-	case l.Format != labelFormat:
-		return nil, fmt.Errorf("%w: %s says it is of format %q, so open it with the program that made it", ErrForeign, labelFile, l.Format)
-	case l.Version != formatVersion:
-		return nil, fmt.Errorf("%w: it is of version %d where this program knows %d, so open it with the program that made it", ErrFormat, l.Version, formatVersion)
-	}
-	return &l, nil
-}
-
-func fileKind(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return "a file"
-	}
-	defer f.Close()
-	head := make([]byte, 16)
-	if _, err := io.ReadFull(f, head); err == nil && bytes.Equal(head, []byte("SQLite format 3\x00")) {
-		return "a SQLite database"
-	}
-	return "a file"
-}
-
 func openStore(dir string, o Options) (*store, error) {
 	found, err := survey(dir)
 	if err != nil {
 		return nil, err
 	}
-	if found == nil || !found.Ready {
+	if found == nil || found.State == stateMaking {
 		if o.ReadOnly || o.MustExist {
 			return nil, fmt.Errorf("there is no store there: %w", fs.ErrNotExist)
 		}
@@ -163,7 +64,7 @@ func (st *store) openLocked() error {
 	if err != nil {
 		return err
 	}
-	if !found.Ready {
+	if found.State == stateMaking {
 		return st.make()
 	}
 	seen, err := inspect(st.dir, st.opts)
@@ -182,20 +83,11 @@ func (st *store) openLocked() error {
 	return st.begin(seen.tally)
 }
 
-// surveyLocked is survey for a directory in which badger/ was made to lock it.
-func surveyLocked(dir string) (*label, error) {
-	_, err := os.Lstat(filepath.Join(dir, labelFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return &label{}, nil
-	}
-	return survey(dir)
-}
-
 // make makes a new store. Until the label says that it is ready, whatever is in
 // badger/ was never acknowledged, and an attempt that was cut short starts anew.
 func (st *store) make() error {
 	st.lock.announce()
-	if err := writeLabel(st.dir, false); err != nil {
+	if err := writeLabel(st.dir, stateMaking); err != nil {
 		return err
 	}
 	if err := clearBadger(st.dir); err != nil {
@@ -211,25 +103,12 @@ func (st *store) make() error {
 		err = st.begin(tally{})
 	}
 	if err == nil {
-		err = writeLabel(st.dir, true)
+		err = writeLabel(st.dir, stateReady)
 	}
 	if err != nil {
 		return errors.Join(err, guard(st.db.Close))
 	}
 	return nil
-}
-
-func writeLabel(dir string, ready bool) error {
-	text, err := json.MarshalIndent(label{
-		About:   "Virtual text files of goliathfs. Open with the goliathfs command (badger:DIR); copy only when it is closed, all of it.",
-		Format:  labelFormat,
-		Version: formatVersion,
-		Ready:   ready,
-	}, "", "\t")
-	if err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(dir, labelFile), append(text, '\n'))
 }
 
 // clearBadger removes what an interrupted making left in badger/.

@@ -82,9 +82,9 @@ func TestInterruptedMaking(t *testing.T) {
 	}{
 		{"before anything", map[string]string{"badger/LOCK": "1\n"}},
 		{"while labelling", map[string]string{"badger/LOCK": "1\n", "goliathfs.json.new": "{"}},
-		{"after labelling", map[string]string{"goliathfs.json": `{"format":"goliathfs-badger","version":1,"ready":false}`}},
+		{"after labelling", map[string]string{"goliathfs.json": `{"format":"goliathfs-badger","version":1,"state":"making"}`}},
 		{"inside Badger", map[string]string{
-			"goliathfs.json": `{"format":"goliathfs-badger","version":1,"ready":false}`,
+			"goliathfs.json": `{"format":"goliathfs-badger","version":1,"state":"making"}`,
 			"badger/LOCK":    "1\n", "badger/MANIFEST": "Bd", "badger/00001.mem": "", "commits": "",
 		}},
 	} {

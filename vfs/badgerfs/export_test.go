@@ -1,0 +1,42 @@
+package badgerfs
+
+import (
+	"os"
+	"time"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// What the fuzz targets of the external tests need of the encodings.
+
+// EncodeRecord returns the metadata of content as it is stored under key.
+func EncodeRecord(key, content []byte, rev vfs.Revision, mod time.Time) []byte {
+	rec := describe(content)
+	rec.revision, rec.modTime = rev, mod
+	return rec.encode(key)
+}
+
+// DecodeRecord returns what EncodeRecord encoded, and whether content fits it.
+func DecodeRecord(key, value, content []byte) (info vfs.Info, holds bool, err error) {
+	rec, err := decodeRecord(key, value)
+	return rec.info(""), err == nil && rec.holds(content), err
+}
+
+// Key returns the metadata key of a path, and ParseKey takes it apart.
+func Key(namespace, path string) []byte {
+	return pathKey(namespacePrefix(kindMeta, namespace), path)
+}
+
+func ParseKey(key []byte) (namespace, path string, ok bool) { return parseKey(key) }
+
+// ReadLog returns where the last sound entry of a log ends, and the entries.
+func ReadLog(f *os.File) (end int64, keys, values []string) {
+	l, err := newLogReader(f)
+	for err == nil {
+		var e logEntry
+		if e, err = l.next(); err == nil {
+			keys, values = append(keys, string(e.name())), append(values, string(e.value))
+		}
+	}
+	return l.end, keys, values
+}
