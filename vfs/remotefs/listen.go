@@ -1,6 +1,7 @@
 package remotefs
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,22 +54,28 @@ func splitAddr(addr string) (network, where string, err error) {
 	return network, where, nil
 }
 
+// maxSocketPath is how long the path of a socket may be on every system, in bytes.
+const maxSocketPath = 103
+
 // listenUnix makes the socket in a folder that only its owner may enter, sets
 // its mode there, and only then gives it its name: at no moment can another user
 // connect.
 func listenUnix(path string) (net.Listener, error) {
+	dir := filepath.Join(filepath.Dir(path), "."+rand.Text()[:5])
+	fresh := filepath.Join(dir, "s")
+	if n := max(len(path), len(fresh)); n > maxSocketPath {
+		return nil, fmt.Errorf("the path is %d bytes too long for a socket, choose a shorter one", n-maxSocketPath)
+	}
 	if err := clearStale(path); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".s")
-	if err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("its folder must exist and be writable: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	fresh := filepath.Join(dir, "s")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
 	if err != nil {
-		return nil, fmt.Errorf("choose a shorter path if it is long (a socket's path has at most about 100 bytes): %w", err)
+		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
 	info, err := os.Lstat(fresh)

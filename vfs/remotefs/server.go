@@ -115,6 +115,8 @@ func (s *server) accept(ctx context.Context, l net.Listener) error {
 			return nil
 		case err != nil && isTemporary(err):
 			pause(ctx, 50*time.Millisecond) // out of file descriptors, say
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("no more clients can connect, for the listener was closed elsewhere: %w", err)
 		case err != nil:
 			return errors.Join(fmt.Errorf("no more clients can connect: %w", err), l.Close())
 		default:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync"
 	"time"
@@ -56,9 +55,6 @@ func connect(ctx context.Context, addr, token string, timeout time.Duration) (*s
 	if !closing() {
 		err = errors.New("it does not answer the greeting, see whether it is stopped")
 	}
-	if errors.Is(err, io.EOF) {
-		err = errors.New("it closed the connection, perhaps something else listens there")
-	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the agent at %s did not let this program in: %w", addr, err), closed(conn))
 	}
@@ -84,8 +80,12 @@ func greet(conn net.Conn, token string) error {
 	if _, err := conn.Write(b); err != nil {
 		return err
 	}
-	if b, err = readFrame(conn, maxHello); err != nil {
+	b, err = readFrame(conn, maxHello)
+	if errors.Is(err, errProtocol) {
 		return err
+	}
+	if err != nil {
+		return fmt.Errorf("it closed the connection, perhaps something else listens there: %w", err)
 	}
 	w, err := decodeWelcome(b)
 	switch {

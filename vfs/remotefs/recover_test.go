@@ -1,0 +1,200 @@
+package remotefs_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/remotefs"
+)
+
+// The test binary serves a store in memory at this address when it is set.
+const agentEnv = "GOLIATHFS_REMOTE_AGENT"
+
+func TestMain(m *testing.M) {
+	addr := os.Getenv(agentEnv)
+	if addr == "" {
+		os.Exit(m.Run())
+	}
+	if err := agent(addr); err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+}
+
+func agent(addr string) error {
+	b, err := memfs.New(map[string]string{"/seeded": "by the agent"}, nil)
+	if err != nil {
+		return err
+	}
+	l, err := remotefs.Listen(addr)
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	return remotefs.Serve(context.Background(), l, b, &remotefs.ServeOptions{Writable: true})
+}
+
+// startAgent runs an agent in another process.
+func startAgent(t *testing.T, addr string) *os.Process {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), agentEnv+"="+addr)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("the agent said %q, %v", line, err)
+	}
+	return cmd.Process
+}
+
+// TestKilledAgent kills the agent under many operations: each ends, in success
+// or in one sentence; when it returns, operations work and the watch looks again.
+func TestKilledAgent(t *testing.T) {
+	addr := socketAddr(t)
+	process := startAgent(t, addr)
+	c := dial(t, addr, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	events, ended := make(chan vfs.Event, 100_000), make(chan error, 1)
+	go func() { ended <- c.Watch(ctx, "/", func(e vfs.Event) { events <- e }) }()
+	if e := <-events; !e.Overflow {
+		t.Fatalf("the first event is %+v", e)
+	}
+
+	var busy sync.WaitGroup
+	begun := make(chan struct{}, 64)
+	for i := range 16 {
+		busy.Go(func() {
+			for n := 0; ; n++ {
+				_, err := c.Write(t.Context(), fmt.Sprintf("/%d/%d", i, n), strings.Repeat("x", 10_000), "")
+				if err == nil {
+					_, err = c.List(t.Context(), "/", vfs.ListOptions{})
+				}
+				if err != nil {
+					if vfs.Code(err) != "store" || !strings.Contains(err.Error(), "agent at "+addr) && !strings.Contains(err.Error(), "no agent answers at "+addr) {
+						t.Errorf("while the agent dies: %v", err)
+					}
+					return
+				}
+				if n == 3 {
+					begun <- struct{}{}
+				}
+			}
+		})
+	}
+	for range 16 {
+		<-begun
+	}
+	if err := process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	busy.Wait()
+	if _, err := c.Read(t.Context(), "/seeded"); err == nil || !strings.Contains(err.Error(), "no agent answers at "+addr+", start it") {
+		t.Errorf("without an agent: %v", err)
+	}
+	if err := c.Err(); err == nil {
+		t.Error("Err says that the client is connected")
+	}
+	if prefix, writable := c.Route("/a"); prefix != "/" || writable {
+		t.Errorf("Route without an agent: %q, %t", prefix, writable)
+	}
+
+	startAgent(t, addr) // over the socket that the killed one left
+	if f, err := c.Read(t.Context(), "/seeded"); err != nil || f.Content != "by the agent" {
+		t.Errorf("after it returned: %+v, %v", f, err)
+	}
+	if err := c.Err(); err != nil {
+		t.Errorf("Err after it returned: %v", err)
+	}
+	for timeout := time.After(patience); ; {
+		select {
+		case e := <-events:
+			if !e.Overflow {
+				continue // from before the end
+			}
+		case <-timeout:
+			t.Fatal("the watch did not start anew")
+		}
+		break
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the watch: %v", err)
+	}
+}
+
+// TestStoppedAgent gives up on an agent that hangs, within the bound.
+func TestStoppedAgent(t *testing.T) {
+	addr := socketAddr(t)
+	process := startAgent(t, addr)
+	c := dial(t, addr, &remotefs.DialOptions{Timeout: 100 * time.Millisecond})
+	if err := process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Read(t.Context(), "/seeded")
+	if err == nil || !strings.Contains(err.Error(), "did not answer within 100ms") {
+		t.Errorf("a read: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Write(ctx, "/a", "", ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("a write whose context ended before: %v", err)
+	}
+	if _, err := remotefs.Dial(t.Context(), addr, &remotefs.DialOptions{Timeout: 100 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("a new client: %v", err)
+	}
+	if err := process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(patience)
+	for _, err := c.Read(t.Context(), "/seeded"); err != nil; _, err = c.Read(t.Context(), "/seeded") {
+		if time.Now().After(deadline) {
+			t.Fatalf("after it went on: %v", err)
+		}
+	}
+}
+
+// TestServerEnds ends a server and starts another one for the same client.
+func TestServerEnds(t *testing.T) {
+	addr := socketAddr(t)
+	b := memory(t, map[string]string{"/a": "x"})
+	stop := serve(t, listen(t, addr), b, nil)
+	c := dial(t, addr, nil)
+	stop()
+	if _, err := c.Read(t.Context(), "/a"); err == nil || vfs.Code(err) != "store" {
+		t.Errorf("after the end: %v", err)
+	}
+	serve(t, listen(t, addr), b, nil)
+	if _, err := c.Read(t.Context(), "/a"); err != nil {
+		t.Errorf("after the new start: %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Read(t.Context(), "/a"); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	if err := c.Watch(t.Context(), "/", func(vfs.Event) {}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("a watch after Close: %v", err)
+	}
+}
