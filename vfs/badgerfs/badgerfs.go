@@ -155,7 +155,7 @@ func (s *FS) Write(ctx context.Context, path, content string, expected vfs.Revis
 	if err != nil {
 		return vfs.Info{}, err
 	}
-	err = s.make(ctx, c)
+	err = s.apply(ctx, c)
 	return c.info, err
 }
 
@@ -164,7 +164,7 @@ func (s *FS) Remove(ctx context.Context, path string, expected vfs.Revision) err
 	if err := vpath.CheckFile(path); err != nil {
 		return err
 	}
-	return s.make(ctx, s.newChange(path, expected, true))
+	return s.apply(ctx, s.newChange(path, expected, true))
 }
 
 func (s *FS) newChange(path string, expected vfs.Revision, remove bool) *change {
@@ -188,8 +188,8 @@ func (s *FS) newWrite(path, content string, expected vfs.Revision) (*change, err
 	return c, nil
 }
 
-// make has one change committed and its event delivered.
-func (s *FS) make(ctx context.Context, c *change) error {
+// apply has one change committed and its event delivered.
+func (s *FS) apply(ctx context.Context, c *change) error {
 	if err := s.commit(ctx, c); err != nil {
 		return err
 	}

@@ -40,15 +40,15 @@ func (s *FS) WriteAll(ctx context.Context, writes []Write) []Result {
 		}
 		changes, at = append(changes, c), append(at, i)
 	}
-	err := s.makeAll(ctx, changes)
+	err := s.applyAll(ctx, changes)
 	for i, c := range changes {
 		results[at[i]] = Result{c.info, errors.Join(err, c.err)}
 	}
 	return results
 }
 
-// makeAll has changes committed and their events delivered.
-func (s *FS) makeAll(ctx context.Context, changes []*change) error {
+// applyAll has changes committed and their events delivered.
+func (s *FS) applyAll(ctx context.Context, changes []*change) error {
 	if err := s.commit(ctx, changes...); err != nil {
 		return err
 	}
@@ -73,15 +73,24 @@ func (s *FS) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 		defer txn.Discard()
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: s.space.meta})
 		defer it.Close()
-		for it.Rewind(); it.Valid(); it.Next() {
-			if err := ctx.Err(); err != nil {
+		move := it.Rewind
+		for {
+			err := ctx.Err()
+			if err == nil {
+				err = guard(func() error { move(); return nil })
+			}
+			if err != nil {
 				yield(vfs.File{}, err)
+				return
+			}
+			if !it.Valid() {
 				return
 			}
 			f, err := s.itemFile(txn, it.Item())
 			if !yield(f, err) || err != nil && !errors.Is(err, ErrDamaged) {
 				return
 			}
+			move = it.Next
 		}
 	}
 }
@@ -119,7 +128,7 @@ func (s *FS) Restore(ctx context.Context, files []vfs.File) error {
 		c.stamp = func(vfs.Revision) (vfs.Revision, time.Time) { return f.Revision, f.ModTime }
 		changes = append(changes, c)
 	}
-	if err := s.makeAll(ctx, changes); err != nil {
+	if err := s.applyAll(ctx, changes); err != nil {
 		return err
 	}
 	for _, c := range changes {

@@ -41,8 +41,13 @@ func (s *FS) Check(ctx context.Context, report func(Problem)) (Checked, error) {
 		return Checked{}, err
 	}
 	defer s.leave()
-	s.st.compacting.Lock()
-	defer s.st.compacting.Unlock()
+	if err := acquire(ctx, s.st.upkeep); err != nil {
+		return Checked{}, err
+	}
+	defer func() { <-s.st.upkeep }()
+	if report == nil {
+		report = func(Problem) {}
+	}
 	c := &check{st: s.st, ctx: ctx, report: report, spaces: map[string]*space{}}
 	for _, step := range []func() error{c.tables, c.valueLogs, c.files, c.strays} {
 		if err := step(); err != nil {

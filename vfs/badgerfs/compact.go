@@ -32,12 +32,12 @@ func (s *FS) Compact(ctx context.Context) error {
 }
 
 func (st *store) compact(ctx context.Context) error {
-	st.compacting.Lock()
-	defer st.compacting.Unlock()
-	select {
-	case st.queue.turn <- struct{}{}: // Badger refuses writes during the flush
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := acquire(ctx, st.upkeep); err != nil {
+		return err
+	}
+	defer func() { <-st.upkeep }()
+	if err := acquire(ctx, st.queue.turn); err != nil { // Badger refuses writes during the flush
+		return err
 	}
 	err := st.flush()
 	<-st.queue.turn
@@ -54,6 +54,16 @@ func (st *store) compact(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("compact %s: %w", st.dir, err)
+}
+
+// acquire puts a value into c, which has room for one.
+func acquire(ctx context.Context, c chan<- struct{}) error {
+	select {
+	case c <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // flush writes the memtable to the tables and merges it with the first of them,

@@ -58,12 +58,14 @@ func (inv inventory) write(dir string) error {
 
 // files keeps the inventory of an open store. It is safe for concurrent use.
 type files struct {
-	dir string
+	dir     string
+	relaxed bool // Badger does not sync value logs
 
 	mu      sync.Mutex
-	newest  int // number of the value log being written to; guarded by mu
-	newMem  int // number of the newest memtable; guarded by mu
-	keepLog int // older value logs may go at any time; guarded by mu
+	newest  int             // number of the value log being written to; guarded by mu
+	newMem  int             // number of the newest memtable; guarded by mu
+	keepLog int             // older value logs may go at any time; guarded by mu
+	known   map[string]bool // value logs that were listed; guarded by mu
 }
 
 // record writes the inventory of the store as it is now.
@@ -90,6 +92,11 @@ func (f *files) put(closed bool) error {
 	for name, size := range sizes {
 		n := fileNumber(name)
 		sealed := filepath.Ext(name) == valueExt && f.keepLog <= n && n < f.newest && size > logHeader
+		if sealed {
+			if err := f.seal(name); err != nil {
+				return err
+			}
+		}
 		if sealed || closed && name != discardFile && name != pidFile {
 			inv.Files[name] = size
 		}
@@ -99,6 +106,20 @@ func (f *files) put(closed bool) error {
 		return err
 	}
 	return inv.write(f.dir)
+}
+
+// seal syncs a value log that is about to be listed for the first time, where
+// Badger has not: what the inventory promises must outlive a loss of power.
+func (f *files) seal(name string) error {
+	if !f.relaxed || f.known[name] {
+		return nil
+	}
+	log, err := os.Open(filepath.Join(f.dir, badgerDir, name))
+	if err != nil {
+		return err
+	}
+	f.known[name] = true
+	return errors.Join(log.Sync(), log.Close())
 }
 
 // follow writes the inventory anew when Badger has begun another log.

@@ -67,7 +67,7 @@ func (st *store) commitGroup(group []*change) error {
 		if err := st.put(txn, c, old.revision); err != nil {
 			return err
 		}
-		if !c.remove {
+		if !c.remove && !event.Overflow {
 			event.Info = c.info
 		}
 		passed, events, size = append(passed, c), append(events, event), size+int64(len(c.content))
@@ -93,7 +93,11 @@ func (st *store) commitGroup(group []*change) error {
 
 // check returns what c replaces, or why it must not be made.
 func (st *store) check(txn *badger.Txn, c *change) (record, error) {
-	old, err := st.getRecord(txn, c.space, c.path)
+	var old record
+	err := guard(func() (err error) {
+		old, err = st.getRecord(txn, c.space, c.path)
+		return err
+	})
 	missing := errors.Is(err, vfs.ErrNotFound)
 	switch {
 	case err != nil && !missing, missing && c.remove:
@@ -119,7 +123,11 @@ func (st *store) put(txn *badger.Txn, c *change, old vfs.Revision) error {
 // eventWithOld tells what c replaced. Damaged content must not stand in the way
 // of replacing it, so watchers are asked to look for themselves.
 func (st *store) eventWithOld(txn *badger.Txn, c *change, old record) vfs.Event {
-	content, err := st.getContent(txn, c.space, c.path, old)
+	var content string
+	err := guard(func() (err error) {
+		content, err = st.getContent(txn, c.space, c.path, old)
+		return err
+	})
 	if err != nil {
 		return vfs.Event{Path: "/", Overflow: true}
 	}

@@ -195,7 +195,7 @@ func (s *sight) checkLogs(o Options) error {
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return fileNumber(a) - fileNumber(b) })
-	trail := trail{flushed: s.version}
+	trail := trail{tally: s.tally, flushed: s.version}
 	for _, name := range names {
 		if err := trail.follow(filepath.Join(s.dir, badgerDir, name)); err != nil {
 			return err

@@ -154,6 +154,7 @@ func readLog(path string) (end int64, err error) {
 // writes its number, so a gap means that acknowledged commits are gone, unless a
 // table has what the gap held: memtables go to tables in order.
 type trail struct {
+	tally   tally
 	flushed uint64 // the newest version in any table
 	commit  uint64 // the newest number seen
 	version uint64 // and its version
@@ -182,7 +183,7 @@ func (t *trail) follow(path string) error {
 		case e.flags&flagTxn != 0 && bytes.Equal(e.name(), commitsKey) && len(e.value) == 8:
 			open = binary.BigEndian.Uint64(e.value)
 		case e.flags&flagTxnEnd != 0 && open != 0:
-			if t.commit != 0 && open > t.commit+1 && t.flushed < e.version()-1 {
+			if t.commit != 0 && open > t.commit+1 && t.flushed < e.version()-1 && !t.tally.excuses(t.commit) {
 				return damagedStore("the commits %d to %d are missing before %s", t.commit+1, open-1, filepath.Base(path))
 			}
 			if open > t.commit {

@@ -107,11 +107,17 @@ func (t tally) shortage(n uint64, log *slog.Logger) error {
 	if n >= t.Commits {
 		return nil
 	}
-	if n >= t.Synced && (t.Boot != bootID() || t.Boot == unknownBoot) {
+	if t.excuses(n) {
 		log.Warn("badgerfs: relaxed commits did not survive a loss of power", "lost", t.Commits-n, "kept", n)
 		return nil
 	}
 	return damagedStore("%d of %d acknowledged commits are missing", t.Commits-n, t.Commits)
+}
+
+// excuses reports whether the commits after n may be missing: they were relaxed,
+// and the operating system was started anew since.
+func (t tally) excuses(n uint64) bool {
+	return n >= t.Synced && (t.Boot != bootID() || t.Boot == unknownBoot)
 }
 
 const unknownBoot = "-"

@@ -50,7 +50,8 @@ func openStore(dir string, o Options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &store{dir: dir, opts: o, lock: lock, files: files{dir: dir}, queue: newQueue(), spaces: map[string]*space{}}
+	st := &store{dir: dir, opts: o, lock: lock, files: files{dir: dir, relaxed: o.Relaxed, known: map[string]bool{}}, queue: newQueue(),
+		upkeep: make(chan struct{}, 1), spaces: map[string]*space{}}
 	if err := st.openLocked(); err != nil {
 		return nil, errors.Join(err, st.mark.close(), lock.release())
 	}
@@ -65,7 +66,7 @@ func (st *store) openLocked() error {
 		return err
 	}
 	if found.State == stateMaking {
-		return st.make()
+		return st.create()
 	}
 	seen, err := inspect(st.dir, st.opts)
 	if err != nil {
@@ -77,15 +78,18 @@ func (st *store) openLocked() error {
 			return err
 		}
 	}
+	for name := range seen.inventory.Files {
+		st.files.known[name] = true
+	}
 	if err := st.openBadger(); err != nil {
 		return err
 	}
 	return st.begin(seen.tally)
 }
 
-// make makes a new store. Until the label says that it is ready, whatever is in
+// create makes a new store. Until the label says that it is ready, whatever is in
 // badger/ was never acknowledged, and an attempt that was cut short starts anew.
-func (st *store) make() error {
+func (st *store) create() error {
 	st.lock.announce()
 	if err := writeLabel(st.dir, stateMaking); err != nil {
 		return err

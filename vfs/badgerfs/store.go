@@ -22,7 +22,7 @@ type store struct {
 	files files
 	queue *queue
 
-	compacting sync.Mutex     // held by Compact and Check
+	upkeep     chan struct{}  // holds one value during Compact and Check
 	operations sync.WaitGroup // those that use db
 
 	mu     sync.Mutex        // also guards closed of every view
