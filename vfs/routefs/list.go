@@ -2,6 +2,7 @@ package routefs
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs"
@@ -58,7 +59,7 @@ func (l *lister) region(src *source, dir string) error {
 			return nil
 		}
 		if err := l.region(route, route.prefix); err != nil {
-			return err
+			return fmt.Errorf("below %s: %w", route.prefix, bare(err))
 		}
 		if l.full() {
 			return nil
@@ -115,14 +116,19 @@ func (s *source) bound(after string) (string, bool) {
 	return "", vpath.Compare(after, s.prefix+"/") < 0
 }
 
-// shows reports whether a file of src with this visible path can be reached:
-// it is not at the prefix of a route, nor too long. What lies below such a
-// prefix is left out by List's seeking, and here for the other callers.
-func (s *source) shows(path string) bool {
+// shows reports whether a file of s with this visible path can be reached.
+func (s *source) shows(path string) bool { return s.obstacle(path) == "" }
+
+// obstacle returns why a file of s with this visible path cannot be reached: a
+// route has its place, or the path is too long; "" when it can.
+func (s *source) obstacle(path string) string {
 	for _, route := range s.inner {
 		if vpath.Within(path, route.prefix) {
-			return false
+			return "the route " + route.prefix + " hides it"
 		}
 	}
-	return len(path) <= vpath.MaxUnits || vpath.Units(path) <= vpath.MaxUnits
+	if len(path) > vpath.MaxUnits && vpath.Units(path) > vpath.MaxUnits {
+		return fmt.Sprintf("below %s its path is longer than %d UTF-16 code units", s.prefix, vpath.MaxUnits)
+	}
+	return ""
 }

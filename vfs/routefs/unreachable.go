@@ -1,0 +1,39 @@
+package routefs
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// Unreachable is a file that a store of the composite holds and no path of the
+// composite reaches.
+type Unreachable struct {
+	Route  string // the prefix of the store, "/" for the default
+	Path   string // the path inside the store
+	Reason string // why, as part of a sentence
+}
+
+// Unreachable yields the files that lists leave out, store by store: hidden by
+// a route, or with a visible path of more than 512 UTF-16 code units. It looks
+// at every file of every store, so it is for checks, not for serving. It ends
+// after the first error, which it yields.
+func (f *FS) Unreachable(ctx context.Context) iter.Seq2[Unreachable, error] {
+	return func(yield func(Unreachable, error) bool) {
+		for _, src := range f.sources {
+			for info, err := range vfs.Walk(ctx, src.b, "/") {
+				if err != nil {
+					yield(Unreachable{}, fmt.Errorf("below %s: %w", src.prefix, err))
+					return
+				}
+				reason := src.obstacle(vpath.Join(src.prefix, info.Path))
+				if reason != "" && !yield(Unreachable{src.prefix, info.Path, reason}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
