@@ -187,8 +187,12 @@ func publish(fresh, file string) error {
 	return syncDir(filepath.Dir(file))
 }
 
-// syncDir makes a new name in dir survive a power failure.
+// syncDir makes a new name in dir survive a power failure, where a folder can be
+// opened for that.
 func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

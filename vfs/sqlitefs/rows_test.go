@@ -236,3 +236,46 @@ func TestModTime(t *testing.T) {
 		t.Errorf("%+v, %v", info, err)
 	}
 }
+
+// TestCheckMendsTheIndex finds rows that an index lost, and an index on other
+// columns.
+func TestCheckMendsTheIndex(t *testing.T) {
+	for name, damage := range map[string][]string{
+		"rows are missing": {
+			`DROP INDEX goliath_files_order_v1`,
+			`CREATE INDEX goliath_files_order_v1 ON goliath_files_v1(namespace, path_key) WHERE path_key < ''`,
+			`PRAGMA writable_schema = ON`,
+			`UPDATE sqlite_master SET sql = replace(sql, ' WHERE path_key < ''''', '') WHERE name = 'goliath_files_order_v1'`,
+		},
+		"other columns": {
+			`DROP INDEX goliath_files_order_v1`,
+			`CREATE INDEX goliath_files_order_v1 ON goliath_files_v1(path)`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := device(t)
+			db := pool(t, file)
+			db.SetMaxOpenConns(1)
+			for _, query := range damage {
+				run(t, db, query)
+			}
+			db.Close()
+			s := open(t, file, nil)
+			problems, err := s.Check(t.Context(), nil)
+			if err != nil || len(problems) == 0 {
+				t.Fatalf("%v, %v", problems, err)
+			}
+			var aside bytes.Buffer
+			problems, err = s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: true, Aside: &aside})
+			if err != nil || !problems[0].Repaired {
+				t.Fatalf("%+v, %v", problems, err)
+			}
+			if left, err := s.Check(t.Context(), nil); err != nil || len(left) != 0 {
+				t.Errorf("after the repair: %v, %v", left, err)
+			}
+			if diff := cmp.Diff(deviceFiles(t)["default"], contents(t, s)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
