@@ -1,0 +1,85 @@
+package storeurl_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+func spec(t *testing.T, url string, routes ...string) storeurl.Spec {
+	t.Helper()
+	u, err := storeurl.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := storeurl.Spec{URL: u}
+	for _, r := range routes {
+		route, err := storeurl.ParseRoute(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Routes = append(s.Routes, route)
+	}
+	return s
+}
+
+// TestLookMakesNothing: a mistyped name is an error, never an empty store.
+func TestLookMakesNothing(t *testing.T) {
+	for _, scheme := range []string{"badger:", "sqlite:", "static:", "mem:"} {
+		for _, intent := range []storeurl.Intent{storeurl.Look, storeurl.Live, storeurl.Change} {
+			dir := t.TempDir()
+			var o storeurl.Opener
+			_, err := o.Open(t.Context(), spec(t, scheme+storeurl.Escape(filepath.Join(dir, "typo"))), intent)
+			if err == nil {
+				t.Errorf("%s opens what is not there", scheme)
+			}
+			if entries, _ := os.ReadDir(dir); len(entries) > 0 {
+				t.Errorf("%s with intent %d made %v", scheme, intent, entries)
+			}
+			if err := o.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestNamespacesShareOneDatabase: a database can be open once, its namespaces
+// any number of times, whatever the order of read-only routes.
+func TestNamespacesShareOneDatabase(t *testing.T) {
+	dir := storeurl.Escape(filepath.Join(t.TempDir(), "db"))
+	var o storeurl.Opener
+	s, err := o.Open(t.Context(), spec(t, "mem:", "/ro=badger:"+dir+"?namespace=a,ro", "/rw=badger:"+dir+"?namespace=b"), storeurl.Create)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vfs.Write(t.Context(), s.Backend, "/rw/x", "text", ""); err != nil {
+		t.Error(err)
+	}
+	if _, err := vfs.Write(t.Context(), s.Backend, "/ro/x", "text", ""); !errors.Is(err, vfs.ErrReadOnly) {
+		t.Errorf("writing below a read-only route: %v", err)
+	}
+	for path, want := range map[string]bool{"/x": true, "/ro/x": false, "/ro": false, "/rox": true, "/rw/x": true} {
+		if got := s.Writable(path); got != want {
+			t.Errorf("Writable(%q) = %v", path, got)
+		}
+	}
+	if !s.Spec.Shares(spec(t, "badger:"+dir)) || s.Spec.Shares(spec(t, "badger:"+dir+"2")) {
+		t.Error("Shares does not tell one database from another")
+	}
+	if err := o.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMissingIsNotExist(t *testing.T) {
+	var o storeurl.Opener
+	_, err := o.Open(t.Context(), spec(t, "badger:"+storeurl.Escape(t.TempDir())+"/no"), storeurl.Look)
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want an error that matches fs.ErrNotExist", err)
+	}
+}

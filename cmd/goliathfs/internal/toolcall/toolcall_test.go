@@ -1,0 +1,196 @@
+package toolcall_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/toolcall"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
+)
+
+func newRunner(t testing.TB, files map[string]string) *toolcall.Runner {
+	t.Helper()
+	b, err := memfs.New(files, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &toolcall.Runner{Backend: b, AllowWrites: true}
+}
+
+type response struct {
+	OK    bool
+	Error *toolcall.Failure
+	Pages []struct {
+		Output map[string]any
+		Text   string
+		Tokens int
+	}
+}
+
+func run(t *testing.T, r *toolcall.Runner, input string) []response {
+	t.Helper()
+	var out bytes.Buffer
+	if err := r.Lines(t.Context(), strings.NewReader(input), &out); err != nil {
+		t.Fatal(err)
+	}
+	var responses []response
+	for dec := json.NewDecoder(&out); ; {
+		var resp response
+		err := dec.Decode(&resp)
+		if errors.Is(err, io.EOF) {
+			return responses
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		responses = append(responses, resp)
+	}
+}
+
+// TestLongLines: a request of several MiB is one line like any other, and one
+// over the limit does not harm its neighbours.
+func TestLongLines(t *testing.T) {
+	big := strings.Repeat("a", 1<<20)
+	write := func(path, content string) string {
+		return fmt.Sprintf(`{"tool":"writeFile","input":{"path":%q,"content":%q}}`, path, content)
+	}
+	input := strings.Join([]string{
+		write("/big", big),
+		strings.Replace(write("/escaped", "@"), "@", strings.Repeat(`\u0061`, 1<<20), 1), // 6 MiB
+		strings.Repeat(" ", toolcall.MaxLine+1),
+		write("/after", "x"), // without a line feed
+	}, "\n")
+	got := run(t, newRunner(t, nil), input)
+	if len(got) != 4 {
+		t.Fatalf("%d answers to 4 lines", len(got))
+	}
+	for i, ok := range []bool{true, true, false, true} {
+		if got[i].OK != ok {
+			t.Errorf("line %d: ok is %v: %+v", i+1, got[i].OK, got[i].Error)
+		}
+	}
+	if e := got[2].Error; e == nil || !strings.Contains(e.Message, "longer than") {
+		t.Errorf("the line that is too long is answered with %+v", e)
+	}
+}
+
+// TestAnswersAtOnce: the answer to a line is there before the next is sent.
+func TestAnswersAtOnce(t *testing.T) {
+	in, send := io.Pipe()
+	receive, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := newRunner(t, map[string]string{"/a": "x"}).Lines(t.Context(), in, out)
+		done <- errors.Join(err, out.Close())
+	}()
+	dec := json.NewDecoder(receive)
+	for range 3 {
+		if _, err := io.WriteString(send, `{"tool":"readFile","input":{"path":"/a"}}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		var resp response
+		if err := dec.Decode(&resp); err != nil || !resp.OK {
+			t.Fatalf("%+v, %v", resp, err)
+		}
+	}
+	if err := send.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCancelled: the end of the context ends the reading of input that never
+// comes.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in, send := io.Pipe()
+	defer send.Close()
+	cancel()
+	if err := newRunner(t, nil).Lines(ctx, in, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+}
+
+// TestFollow: an offset says where the first page starts, and the pages join.
+func TestFollow(t *testing.T) {
+	r := newRunner(t, map[string]string{"/a": "1\n2\n3\n4\n"})
+	got := run(t, r, `{"tool":"readFile","input":{"path":"/a","offset":1,"limit":1},"all":true}`)
+	if len(got) != 1 || len(got[0].Pages) != 3 {
+		t.Fatalf("three lines are left from the offset on: %+v", got)
+	}
+	var joined strings.Builder
+	for _, p := range got[0].Pages {
+		joined.WriteString(p.Output["content"].(string))
+	}
+	if joined.String() != "2\n3\n4\n" {
+		t.Errorf("the pages join to %q", joined.String())
+	}
+}
+
+// TestManyOptions: options of one request do not leak into the next.
+func TestManyOptions(t *testing.T) {
+	r := newRunner(t, map[string]string{"/a": strings.Repeat("x\n", 200)})
+	var input strings.Builder
+	for n := 1; n <= 150; n++ {
+		fmt.Fprintf(&input, `{"tool":"readFile","input":{"path":"/a"},"options":{"defaultLines":%d,"maxTokens":5000}}`+"\n", n)
+	}
+	input.WriteString(`{"tool":"readFile","input":{"path":"/a"}}` + "\n")
+	got := run(t, r, input.String())
+	for i, resp := range got {
+		want := i + 1
+		if i == 150 {
+			want = 25
+		}
+		if n := strings.Count(resp.Pages[0].Output["content"].(string), "\n"); n != want {
+			t.Errorf("request %d gives %d lines", i+1, n)
+		}
+	}
+}
+
+func FuzzParseRequest(f *testing.F) {
+	f.Add([]byte(`{"tool":"glob","input":{"pattern":"/**"},"all":true,"options":{"root":"/","maxTokens":1}}`))
+	f.Add([]byte(`{"tool":5}`))
+	f.Add([]byte(`[]`))
+	f.Add([]byte("{\"tool\":\"\xff\",\"input\":{}}"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		req, err := toolcall.ParseRequest(line)
+		switch {
+		case err == nil && (req.Tool == "" || req.Input == nil):
+			t.Errorf("%q is taken and lacks a tool or an input", line)
+		case err != nil && strings.TrimSpace(err.Error()) == "":
+			t.Errorf("%q is refused without a word", line)
+		}
+	})
+}
+
+// FuzzLines: whatever comes in, each line has one answer, which is JSON.
+func FuzzLines(f *testing.F) {
+	f.Add("{\"tool\":\"glob\",\"input\":{\"pattern\":\"/**\"}}\n\nx")
+	f.Add("\r\n\n{}\n")
+	f.Fuzz(func(t *testing.T, input string) {
+		want := strings.Count(input, "\n")
+		if input != "" && !strings.HasSuffix(input, "\n") {
+			want++
+		}
+		var out bytes.Buffer
+		if err := newRunner(t, map[string]string{"/a": "x"}).Lines(t.Context(), strings.NewReader(input), &out); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(out.String(), "\n"); got != want {
+			t.Errorf("%d answers to %d lines of %q", got, want, input)
+		}
+		for line := range strings.Lines(out.String()) {
+			if !json.Valid([]byte(line)) {
+				t.Errorf("the answer %q is no JSON", line)
+			}
+		}
+	})
+}
