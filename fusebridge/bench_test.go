@@ -141,8 +141,7 @@ func median(d []time.Duration) time.Duration {
 // work runs a workload once and returns how long it took.
 func work(b *testing.B, w workload, dir string) time.Duration {
 	b.Helper()
-	cmd := exec.Command("sh", "-c", w.script)
-	cmd.Dir = dir
+	cmd := exec.Command("sh", "-c", `cd "$0" && { `+w.script+"\n}", dir)
 	begin := time.Now()
 	out, err := cmd.CombinedOutput()
 	took := time.Since(begin)

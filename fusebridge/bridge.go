@@ -16,16 +16,9 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
-const (
-	// keepFor is how long the kernel may believe names and attributes. It is
-	// told of every change, so the figure only bounds a fault of ours.
-	keepFor = time.Hour
-	// interruptGrace is how long a request goes on after its process got a
-	// signal. Go's runtime sends signals all the time, so most mean nothing.
-	interruptGrace = time.Second
-)
-
-var errInterrupted = errors.New("the caller was interrupted")
+// keepFor is how long the kernel may believe names and attributes. It is told
+// of every change, so the figure only bounds a fault of ours.
+const keepFor = time.Hour
 
 // bridge answers the kernel's requests from the tree and the contents. What it
 // does not define is answered ENOSYS, which for Open, OpenDir, Flush and Access
@@ -63,7 +56,7 @@ func newBridge(life context.Context, backend vfs.Backend, o *Options, n *notifie
 			kick:    make(chan struct{}, 1),
 			skipped: map[string]struct{}{},
 		},
-		contents: newContents(life, backend, o.Timeout, o.CacheBytes),
+		contents: newContents(backend, o.CacheBytes),
 		uid:      uint32(os.Getuid()),
 		gid:      uint32(os.Getgid()),
 		filePerm: 0o444,
@@ -213,8 +206,8 @@ func (b *bridge) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse
 // content returns the bytes of v. Where the store has moved on, the change may
 // be on its way to us with them: it waits for that as long as for the store.
 func (b *bridge) content(cancel <-chan struct{}, v *version) (string, fuse.Status) {
-	ctx, done := b.requestContext(cancel)
-	defer done()
+	ctx := newRequestContext(b.ctx, cancel, b.timeout)
+	defer ctx.release()
 	for {
 		text, known, moved := b.pinnedOf(v)
 		if known {
@@ -239,7 +232,7 @@ func (b *bridge) content(cancel <-chan struct{}, v *version) (string, fuse.Statu
 		select {
 		case <-moved:
 		case <-ctx.Done():
-			return "", b.statusOf("read", v.path, context.Cause(ctx))
+			return "", b.statusOf("read", v.path, ctx.cause())
 		}
 	}
 }
@@ -279,26 +272,6 @@ func (b *bridge) measure(cancel <-chan struct{}, v *version) fuse.Status {
 		}
 	}
 	return fuse.OK
-}
-
-// requestContext bounds a request: it ends after the time limit, a moment after
-// the caller got a signal, and with the mount.
-func (b *bridge) requestContext(cancel <-chan struct{}) (context.Context, context.CancelFunc) {
-	ctx, end := context.WithCancelCause(b.ctx)
-	timer := time.AfterFunc(b.timeout, func() { end(context.DeadlineExceeded) })
-	if cancel != nil {
-		go func() {
-			select {
-			case <-cancel:
-			case <-ctx.Done():
-				return
-			}
-			if sleep(ctx, interruptGrace) {
-				end(errInterrupted)
-			}
-		}()
-	}
-	return ctx, func() { timer.Stop(); end(nil) }
 }
 
 // statusOf turns an error of the store into an errno, and logs what is its

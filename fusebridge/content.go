@@ -5,9 +5,9 @@ package fusebridge
 import (
 	"container/list"
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
 )
@@ -16,9 +16,7 @@ import (
 // in pieces is read from the store once. It is bounded, and safe for concurrent
 // use.
 type contents struct {
-	ctx     context.Context // the mount's life: a shared read has no other
 	backend vfs.Backend
-	timeout time.Duration
 	most    int64 // bytes
 
 	hits, misses atomic.Uint64
@@ -44,59 +42,62 @@ type content struct {
 	kept bool // counted in contents.size; contents.mu guards it
 }
 
-func newContents(ctx context.Context, b vfs.Backend, timeout time.Duration, most int64) *contents {
-	return &contents{
-		ctx:     ctx,
-		backend: b,
-		timeout: timeout,
-		most:    most,
-		byKey:   map[contentKey]*list.Element{},
-		order:   list.New(),
-	}
+func newContents(b vfs.Backend, most int64) *contents {
+	return &contents{backend: b, most: most, byKey: map[contentKey]*list.Element{}, order: list.New()}
 }
 
 // read returns the file at path as the store has it, which may be at another
 // revision than the one asked for. Readers of one revision share one call of
-// the store. It returns when ctx ends, whatever the store does.
+// the store, made with the context of the first.
 func (c *contents) read(ctx context.Context, path string, rev vfs.Revision) (vfs.File, error) {
 	key := contentKey{path, rev}
-	c.mu.Lock()
-	at := c.byKey[key]
-	if at != nil {
+	for {
+		c.mu.Lock()
+		at := c.byKey[key]
+		if at == nil {
+			at = c.order.PushFront(&content{key: key, done: make(chan struct{})})
+			c.byKey[key] = at
+			c.mu.Unlock()
+			c.misses.Add(1)
+			return c.load(ctx, at)
+		}
 		c.order.MoveToFront(at)
+		got := at.Value.(*content)
+		c.mu.Unlock()
 		c.hits.Add(1)
-	} else {
-		at = c.order.PushFront(&content{key: key, done: make(chan struct{})})
-		c.byKey[key] = at
-		c.misses.Add(1)
-		go c.load(at)
-	}
-	got := at.Value.(*content)
-	c.mu.Unlock()
-
-	select {
-	case <-got.done:
+		select {
+		case <-got.done:
+		default:
+			select {
+			case <-got.done:
+			case <-ctx.Done():
+				return vfs.File{}, ctx.Err()
+			}
+		}
+		if vfs.Code(got.err) == "canceled" && ctx.Err() == nil {
+			continue // its reader gave up, we do not
+		}
 		return got.file, got.err
-	default:
-	}
-	select {
-	case <-got.done:
-		return got.file, got.err
-	case <-ctx.Done():
-		return vfs.File{}, context.Cause(ctx)
 	}
 }
 
 // load reads from the store and keeps the result if it is what was asked for.
-func (c *contents) load(at *list.Element) {
-	ctx, cancel := context.WithTimeout(c.ctx, c.timeout)
-	defer cancel()
+func (c *contents) load(ctx context.Context, at *list.Element) (vfs.File, error) {
 	got := at.Value.(*content)
+	got.err = errors.New("the store panicked") // until it has returned
+	defer func() {
+		c.mu.Lock()
+		c.keep(at)
+		c.mu.Unlock()
+		close(got.done)
+	}()
 	got.file, got.err = vfs.Read(ctx, c.backend, got.key.path)
-	close(got.done)
+	return got.file, got.err
+}
 
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// keep counts a loaded content and makes room for it, or forgets it.
+func (c *contents) keep(at *list.Element) {
+	got := at.Value.(*content)
 	if got.err != nil || got.file.Revision != got.key.rev {
 		c.drop(at)
 		return

@@ -354,8 +354,8 @@ func (ed *editor) write(cancel <-chan struct{}, path, text string, base vfs.Revi
 
 // bounded calls the store and waits no longer than a request may.
 func (ed *editor) bounded(cancel <-chan struct{}, call func(context.Context) error) error {
-	ctx, done := ed.requestContext(cancel)
-	defer done()
+	ctx := newRequestContext(ed.ctx, cancel, ed.timeout)
+	defer ctx.release()
 	answer := make(chan error, 1)
 	go func() { answer <- call(ctx) }()
 	select {
@@ -371,7 +371,7 @@ func (ed *editor) bounded(cancel <-chan struct{}, call func(context.Context) err
 	case err := <-answer:
 		return err
 	case <-timer.C:
-		return context.Cause(ctx)
+		return ctx.cause()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -34,8 +35,8 @@ func TestMain(m *testing.M) {
 	case "serve":
 		serveUntilKilled(os.Args[1])
 		return
-	case "map":
-		mapOnDemand(os.Args[1])
+	case "mount":
+		mountAndLook(os.Args[1])
 		return
 	}
 	code := m.Run()
@@ -173,11 +174,12 @@ type looker struct {
 	t   testing.TB
 	in  interface{ Write([]byte) (int, error) }
 	out *bufio.Reader
+	pid int
 }
 
 func newLooker(t testing.TB) *looker {
-	in, out, _ := child(t, "look")
-	return &looker{t, in, out}
+	in, out, cmd := child(t, "look")
+	return &looker{t, in, out, cmd.Process.Pid}
 }
 
 // ask sends one command and returns the answer.
@@ -194,7 +196,9 @@ func (l *looker) ask(verb, path string) string {
 }
 
 // lookOnDemand is the looker's side: "read PATH" answers the quoted content,
-// "list DIR" the names, "stat PATH" inode, size, blocks and times; or the error.
+// "list DIR" the names, "stat PATH" inode, size, blocks and times, "xattr PATH
+// NAME" a value, or each the error; "open", "edit", "type PATH TEXT", "rest" and
+// "close" work on a file that stays open.
 func lookOnDemand() {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -211,22 +215,17 @@ func lookOnDemand() {
 	}
 }
 
-func look(verb, path string) (string, error) {
+// held are the looker's open files, by path.
+var held = map[string]*os.File{}
+
+func look(verb, path string) (answer string, err error) {
+	path, text, _ := strings.Cut(path, " ")
 	switch verb {
 	case "read":
 		data, err := os.ReadFile(path)
 		return fmt.Sprintf("%q", data), err
 	case "list":
-		entries, err := os.ReadDir(path)
-		var names []string
-		for _, e := range entries {
-			name := e.Name()
-			if e.IsDir() {
-				name += "/"
-			}
-			names = append(names, name)
-		}
-		return strings.Join(names, " "), err
+		return list(path)
 	case "stat":
 		info, err := os.Stat(path)
 		if err != nil {
@@ -234,11 +233,41 @@ func look(verb, path string) (string, error) {
 		}
 		st := info.Sys().(*syscall.Stat_t)
 		return fmt.Sprintf("ino=%d size=%d blocks=%d mtime=%d nlink=%d", st.Ino, st.Size, st.Blocks, st.Mtim.Nano(), st.Nlink), nil
+	case "xattr":
+		buf := make([]byte, 1024)
+		n, err := syscall.Getxattr(path, text, buf)
+		return string(buf[:max(0, n)]), err
 	case "chdir":
 		return "", os.Chdir(path)
+	case "open":
+		held[path], err = os.Open(path)
+	case "edit":
+		held[path], err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	case "type":
+		_, err = held[path].WriteString(text)
+	case "rest":
+		data, err := io.ReadAll(held[path])
+		return fmt.Sprintf("%q", data), err
+	case "close":
+		err = held[path].Close()
+	default:
+		err = fmt.Errorf("unknown verb %q", verb)
 	}
-	return "", fmt.Errorf("unknown verb %q", verb)
+	return "", err
 }
 
-// path is a file as the mount shows it.
+func list(path string) (string, error) {
+	entries, err := os.ReadDir(path)
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if e.IsDir() {
+			name += "/"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " "), err
+}
+
+// under returns a file as the mount shows it.
 func under(s *fusebridge.Server, path string) string { return filepath.Join(s.Dir(), path) }

@@ -40,8 +40,8 @@ type Options struct {
 	// Poll is how often a store that cannot watch is walked again; 0 means one
 	// second. It is stretched to ten times as long as a walk takes.
 	Poll time.Duration
-	// Timeout bounds each wait for the store by a request; then the request
-	// fails with EIO. 0 means ten seconds.
+	// Timeout bounds each wait for a store that honours its context by a
+	// request; then the request fails with EIO. 0 means ten seconds.
 	Timeout time.Duration
 	// UnmountTimeout is how long Unmount waits for those who use the mount
 	// before it detaches it from them. 0 means two seconds.

@@ -18,12 +18,18 @@ func isScratch(name string) bool {
 		strings.HasSuffix(name, "~"),
 		len(name) > 2 && name[0] == '#' && name[len(name)-1] == '#':
 		return true
-	case strings.HasPrefix(name, "."): // vim's .name.swp, .swo, .swx …
-		i := strings.LastIndexByte(name, '.')
-		ext := name[i+1:]
-		return i > 0 && len(ext) == 3 && ext[:2] == "sw"
+	case strings.HasPrefix(name, "."):
+		return isSwap(name)
 	}
 	return isProbe(name)
+}
+
+// isSwap reports whether name is one of vim's: .name.swp, .swo, .swx and so on,
+// or .name.swpx, with which it tries the file system.
+func isSwap(name string) bool {
+	i := strings.LastIndexByte(name, '.')
+	ext := name[i:]
+	return i > 0 && strings.HasPrefix(ext, ".sw") && (len(ext) == len(".swp") || len(ext) == len(".swpx") && ext[4] == 'x')
 }
 
 // isProbe reports whether name is vim's test of whether a directory can be

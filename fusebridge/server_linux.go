@@ -120,6 +120,7 @@ func (s *Server) mountOptions() *fuse.MountOptions {
 		Name:              fsSubtype,
 		AllowOther:        s.opts.AllowOther,
 		DisableXAttrs:     !s.opts.XAttr,
+		DisableSplice:     true,       // contents are in memory: splicing copies them through a pipe, at twice the time
 		DirectMountStrict: mayMount(), // else through fusermount3
 		DirectMountFlags:  syscall.MS_NOSUID | syscall.MS_NODEV,
 		Logger:            log.New(debugWriter{s}, "", 0),
