@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +16,7 @@ import (
 type diffOptions struct {
 	storeFlags
 	stat, asJSON bool
+	ignore       []string // paths that cannot be compared
 }
 
 func newDiff() *cobra.Command {
@@ -21,8 +25,10 @@ func newDiff() *cobra.Command {
 		Use:   "diff A B",
 		Short: "Compare two stores or folders, file by file",
 		Long: `Compare the contents of two stores. Differences are printed as a unified diff, and
-the exit status is 1 when there are some. The routes of --route belong to A.`,
-		Example: "  goliathfs diff badger:./store dir:./docs\n  goliathfs diff --stat sqlite:./before.db sqlite:./after.db",
+the exit status is 1 when there are some. golden:FILE stands for the files that the
+golden of a scenario shows, with ?conversation=ID those of one conversation. The
+routes of --route belong to A.`,
+		Example: "  goliathfs diff badger:./store dir:./docs\n  goliathfs diff --stat sqlite:./before.db sqlite:./after.db\n  goliathfs diff golden:golden/garden/day.txtar badger:./store",
 		GroupID: groupLook,
 		Args:    takes(2, 2),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0], args[1]) },
@@ -34,29 +40,55 @@ the exit status is 1 when there are some. The routes of --route belong to A.`,
 }
 
 func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
-	specA, err := o.spec(rawA)
+	a, err := newDiffSide(&o.storeFlags, rawA)
 	if err != nil {
 		return err
 	}
-	specB, err := new(storeFlags).spec(rawB)
+	b, err := newDiffSide(&storeFlags{}, rawB)
 	if err != nil {
 		return err
 	}
 	return withOpener(func(opener *storeurl.Opener) error {
-		a, err := openSide(cmd.Context(), opener, specA, storeurl.Look)
+		for _, side := range []*diffSide{a, b} {
+			if err := side.open(cmd.Context(), opener); err != nil {
+				return err
+			}
+			for _, p := range side.seeded {
+				o.ignore = append(o.ignore, p.Path)
+				fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %s: %s\n", printable(p.Path), p.Reason)
+			}
+		}
+		problems, err := problemsOf(cmd.Context(), opener, a.backend, b.backend)
 		if err != nil {
 			return err
 		}
-		b, err := openSide(cmd.Context(), opener, specB, storeurl.Look)
-		if err != nil {
-			return err
-		}
-		problems, err := problemsOf(cmd.Context(), opener, a, b)
-		if err != nil {
-			return err
-		}
-		return explain(o.compare(cmd, a, b, problems), "the store")
+		return explain(o.compare(cmd, a.backend, b.backend, problems), "the store")
 	})
+}
+
+// diffSide is a store, a folder or a golden.
+type diffSide struct {
+	golden  string // the argument, if it is a golden
+	spec    storeurl.Spec
+	backend vfs.Backend
+	seeded  []storeurl.Problem // what a golden does not repeat
+}
+
+func newDiffSide(flags *storeFlags, raw string) (*diffSide, error) {
+	if strings.HasPrefix(raw, goldenScheme) {
+		return &diffSide{golden: raw}, nil
+	}
+	spec, err := flags.spec(raw)
+	return &diffSide{spec: spec}, err
+}
+
+func (d *diffSide) open(ctx context.Context, opener *storeurl.Opener) (err error) {
+	if d.golden != "" {
+		d.backend, d.seeded, err = openGolden(d.golden)
+		return err
+	}
+	d.backend, err = openSide(ctx, opener, d.spec, storeurl.Look)
+	return err
 }
 
 func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []storeurl.Problem) error {
@@ -70,6 +102,9 @@ func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []s
 		unread(p.Path, p.Reason)
 	}
 	err := transfer.Diff(cmd.Context(), a, b, func(c transfer.Change) error {
+		if slices.Contains(o.ignore, c.Path) {
+			return nil
+		}
 		if c.Kind == transfer.Unread {
 			unread(c.Path, c.Reason)
 			return nil

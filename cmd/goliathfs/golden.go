@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/goliathfs/goliathfs/agentsim"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
+)
+
+// goldenScheme names the files that a golden shows, for diff alone.
+const goldenScheme = "golden:"
+
+// openGolden returns the files of golden:FILE or golden:FILE?conversation=ID, and
+// what the golden does not repeat.
+func openGolden(raw string) (vfs.Backend, []storeurl.Problem, error) {
+	name, query, hasQuery := strings.Cut(strings.TrimPrefix(raw, goldenScheme), "?")
+	conversation, isConversation := strings.CutPrefix(query, "conversation=")
+	if name == "" || hasQuery && !isConversation {
+		return nil, nil, usagef("%q is no golden, write golden:FILE or golden:FILE?conversation=ID", raw)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the golden cannot be read: %w", err)
+	}
+	found, err := agentsim.GoldenFiles(data)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	files := map[string]string{}
+	var seeded []storeurl.Problem
+	for _, f := range found {
+		switch {
+		case f.Conversation != "" && f.Conversation != conversation:
+		case f.Seeded:
+			seeded = append(seeded, storeurl.Problem{Path: f.Path, Reason: "the golden does not repeat it, it is as the scenario seeds it"})
+		default:
+			files[f.Path] = f.Content
+		}
+	}
+	b, err := memfs.New(files, nil)
+	return b, seeded, err
+}
