@@ -31,9 +31,10 @@ type database struct {
 
 	flush checkpointer
 
+	pollers int // of all spaces, the first pins and the last unpins; guarded by turn
+
 	spaceMu sync.Mutex
 	spaces  map[string]*space
-	pollers int // running pollers of all spaces; the first pins, the last unpins
 }
 
 // space is one namespace with its watchers, shared by all views of it.
@@ -177,7 +178,7 @@ func (d *database) take(ctx context.Context, token chan struct{}) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		return busyError(d.opts.BusyTimeout, nil)
+		return busyError(d.opts.BusyTimeout, errTurn)
 	}
 }
 

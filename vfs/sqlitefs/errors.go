@@ -22,6 +22,9 @@ type storeError struct {
 func (e *storeError) Error() string   { return e.text }
 func (e *storeError) Unwrap() []error { return e.causes }
 
+// errTurn is the cause when the writers of this store kept the turn.
+var errTurn = errors.New("waiting for a turn to write")
+
 var errClosed = fmt.Errorf("the store was closed, open it again: %w", fs.ErrClosed)
 
 // codeOf returns the primary SQLite result code in err, 0 when there is none.
@@ -44,7 +47,7 @@ func isBusy(err error) bool {
 }
 
 func busyError(waited time.Duration, cause error) error {
-	return &storeError{fmt.Sprintf("the database was locked by another program for %v, try again when that has finished", waited), []error{cause}}
+	return &storeError{fmt.Sprintf("the database was locked by other writers for %v, try again when they have finished", waited), []error{cause}}
 }
 
 // explain turns a driver's error into one sentence that says what to do.

@@ -316,7 +316,7 @@ func TestBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Write(t.Context(), "/a", "", "")
-	if err == nil || !strings.Contains(err.Error(), "the database was locked by another program for 30ms, try again") || vfs.Code(err) != "store" {
+	if err == nil || !strings.Contains(err.Error(), "the database was locked by other writers for 30ms, try again") || vfs.Code(err) != "store" {
 		t.Errorf("got %v", err)
 	}
 	if _, err := s.Read(t.Context(), "/a"); !errors.Is(err, vfs.ErrNotFound) {

@@ -113,9 +113,24 @@ func (d *database) prepare(c *sqlite3.Conn) error {
 	}
 	durable := `PRAGMA synchronous = FULL`
 	if d.opts.Relaxed {
-		durable = `PRAGMA synchronous = NORMAL`
+		logged, err := hasLog(c)
+		if err != nil {
+			return err
+		}
+		if logged { // without a log the database itself would be at risk
+			durable = `PRAGMA synchronous = NORMAL`
+		}
 	}
 	return c.Exec(durable + `; PRAGMA cell_size_check = ON`)
+}
+
+func hasLog(c *sqlite3.Conn) (bool, error) {
+	stmt, _, err := c.Prepare(`PRAGMA journal_mode`)
+	if err != nil {
+		return false, err
+	}
+	logged := stmt.Step() && stmt.ColumnText(0) == "wal"
+	return logged, errors.Join(stmt.Err(), stmt.Close())
 }
 
 const magic = "SQLite format 3\x00"

@@ -21,7 +21,8 @@ type Options struct {
 	// MustExist makes Open refuse a file that is not there instead of creating it.
 	MustExist bool
 	// Relaxed makes Open commit without waiting for the disk at every write: a
-	// power failure may lose the last writes, a crash of the program does not.
+	// power failure may lose the last writes, a crash of the program does not. It
+	// has no effect on a database without a write-ahead log.
 	Relaxed bool
 	// BusyTimeout is how long an operation waits while another program holds the
 	// database; 0 means 10 seconds.

@@ -257,7 +257,7 @@ func TestLocksSurviveAnotherOpen(t *testing.T) {
 	}
 	s := open(t, file, &sqlitefs.Options{BusyTimeout: 50 * time.Millisecond})
 	_, err = s.Write(t.Context(), "/a", "", "")
-	if err == nil || !strings.Contains(err.Error(), "locked by another program for 50ms") {
+	if err == nil || !strings.Contains(err.Error(), "locked by other writers for 50ms") {
 		t.Errorf("a write during another program's transaction: %v", err)
 	}
 	if command, err := exec.LookPath("sqlite3"); err == nil {

@@ -3,33 +3,14 @@ package sqlitefs
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// maxKnown is the greatest namespace whose revisions are remembered to tell
-// which files another program changed; a watch of a larger one reports an
-// overflow instead.
-const maxKnown = 200_000
-
 // batch is how many suspected changes are looked at in one turn, so that
 // writers never wait for long.
 const batch = 64
-
-// poller finds the changes that others made to one namespace.
-type poller struct {
-	mu    sync.Mutex
-	users int
-	stop  func() // ends the loop and waits for it
-
-	gen     uint64 // the handle that version is of; guarded by the turn
-	version int64  // data_version when last looked; guarded by the turn
-
-	knownMu sync.Mutex
-	known   map[string]vfs.Revision // what watchers were told; nil: no one, or too many
-}
 
 // Watch implements vfs.Watcher. Writes through this store and its views are
 // reported before they return. Changes of other programs, and of other stores in
@@ -79,15 +60,12 @@ func (s *FS) stopPolling() {
 		return
 	}
 	p.stop()
-	p.knownMu.Lock()
-	p.known = nil
-	p.knownMu.Unlock()
-	s.db.unpin()
+	s.lastLook()
 }
 
 // firstLook remembers what there is, so that the first poll reports what changed
 // since.
-func (s *FS) firstLook(ctx context.Context) error {
+func (s *FS) firstLook(ctx context.Context) (err error) {
 	h, err := s.begin(ctx)
 	if err != nil {
 		return err
@@ -96,6 +74,11 @@ func (s *FS) firstLook(ctx context.Context) error {
 	if err := s.db.pin(ctx, h); err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			s.db.unpin(h)
+		}
+	}()
 	p := &s.space.poll
 	p.gen = s.db.gen
 	if p.version, err = s.version(ctx, h); err != nil {
@@ -105,17 +88,13 @@ func (s *FS) firstLook(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.knownMu.Lock()
-	p.known = known
-	p.knownMu.Unlock()
+	p.remember(known)
 	return nil
 }
 
 // pin gives the writer a connection of its own for the first poller. The turn is
 // held.
 func (d *database) pin(ctx context.Context, h *handle) error {
-	d.spaceMu.Lock()
-	defer d.spaceMu.Unlock()
 	if d.pollers == 0 && !d.own {
 		if err := d.explain(ctx, h.pin(ctx, true)); err != nil {
 			return err
@@ -125,23 +104,26 @@ func (d *database) pin(ctx context.Context, h *handle) error {
 	return nil
 }
 
-// unpin gives the caller's connection back after the last poller.
-func (d *database) unpin() {
-	d.turn <- struct{}{}
-	defer func() { <-d.turn }()
-	d.spaceMu.Lock()
-	defer d.spaceMu.Unlock()
+// unpin gives the caller's connection back after the last poller. The turn is
+// held.
+func (d *database) unpin(h *handle) {
 	d.pollers--
-	if d.pollers > 0 || d.own {
-		return
+	if d.pollers == 0 && !d.own {
+		// Should this fail, the writer keeps the connection until the store closes.
+		h.pin(context.Background(), false)
 	}
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	if d.h == nil {
-		return // closed: nothing is held
+}
+
+// lastLook ends what firstLook began.
+func (s *FS) lastLook() {
+	s.space.poll.remember(nil)
+	s.db.mu.RLock()
+	defer s.db.mu.RUnlock()
+	s.db.turn <- struct{}{}
+	defer func() { <-s.db.turn }()
+	if h := s.db.h; h != nil { // else it is closed, and nothing is held
+		s.db.unpin(h)
 	}
-	// Should this fail, the writer keeps the connection until the store closes.
-	d.h.pin(context.Background(), false)
 }
 
 // poll looks for changes of others until ctx ends.
@@ -225,6 +207,9 @@ func (s *FS) revisions(ctx context.Context, h *handle) (map[string]vfs.Revision,
 // whole namespace without holding up writers, then looks at each suspect in turn
 // with them.
 func (s *FS) compare(ctx context.Context) error {
+	if !s.space.poll.remembers() {
+		return s.overflow(ctx)
+	}
 	h, err := s.db.acquire(ctx)
 	if err != nil {
 		return err
@@ -250,37 +235,13 @@ func (s *FS) compare(ctx context.Context) error {
 	return nil
 }
 
-// suspects returns the paths at which now differs from what is known. It is not
-// ok when either is too large to be kept.
-func (p *poller) suspects(now map[string]vfs.Revision) (paths []string, ok bool) {
-	p.knownMu.Lock()
-	defer p.knownMu.Unlock()
-	if p.known == nil || now == nil {
-		return nil, false
-	}
-	for path, rev := range now {
-		if p.known[path] != rev {
-			paths = append(paths, path)
-		}
-	}
-	for path := range p.known {
-		if _, ok := now[path]; !ok {
-			paths = append(paths, path)
-		}
-	}
-	return paths, true
-}
-
 // overflow tells the watchers to look again, and so does every later change of
 // others: what was read is not kept as known, for writers went on meanwhile.
 func (s *FS) overflow(ctx context.Context) error {
 	if _, err := s.begin(ctx); err != nil {
 		return err
 	}
-	p := &s.space.poll
-	p.knownMu.Lock()
-	p.known = nil
-	p.knownMu.Unlock()
+	s.space.poll.remember(nil)
 	seq := s.space.hub.Queue(vfs.Event{Path: "/", Overflow: true})
 	s.finish()
 	s.space.hub.Deliver(seq)
@@ -308,24 +269,4 @@ func (s *FS) report(ctx context.Context, paths []string) (seq uint64, err error)
 		}
 	}
 	return seq, nil
-}
-
-// told returns the revision that watchers know of.
-func (p *poller) told(path string) vfs.Revision {
-	p.knownMu.Lock()
-	defer p.knownMu.Unlock()
-	return p.known[path]
-}
-
-// note remembers what an event tells.
-func (p *poller) note(e vfs.Event) {
-	p.knownMu.Lock()
-	defer p.knownMu.Unlock()
-	switch {
-	case p.known == nil:
-	case e.Info.Revision == "":
-		delete(p.known, e.Path)
-	default:
-		p.known[e.Path] = e.Info.Revision
-	}
 }
