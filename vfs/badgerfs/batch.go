@@ -42,7 +42,10 @@ func (s *FS) WriteAll(ctx context.Context, writes []Write) []Result {
 	}
 	err := s.applyAll(ctx, changes)
 	for i, c := range changes {
-		results[at[i]] = Result{c.info, errors.Join(err, c.err)}
+		if err != nil {
+			c.err = err
+		}
+		results[at[i]] = Result{c.info, c.err}
 	}
 	return results
 }

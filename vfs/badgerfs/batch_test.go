@@ -46,6 +46,7 @@ func TestWriteAll(t *testing.T) {
 
 // More than one transaction holds.
 func TestWriteAllLarge(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir(), &badgerfs.Options{Relaxed: true})
 	writes := make([]badgerfs.Write, 3000)
 	for i := range writes {
@@ -69,6 +70,7 @@ func TestWriteAllLarge(t *testing.T) {
 }
 
 func TestSnapshotRestore(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir(), nil)
 	for path, content := range sample() {
 		write(t, s, path, content)

@@ -40,6 +40,7 @@ func bounded(t *testing.T, s *badgerfs.FS, live int64) {
 }
 
 func TestCompact(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, dir, &badgerfs.Options{Relaxed: true})
 	for range 2 { // there is nothing to free
@@ -72,6 +73,7 @@ func TestCompact(t *testing.T) {
 // Files live between stale ones, so that logs have to be rewritten, while others
 // read and write.
 func TestCompactInUse(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir(), &badgerfs.Options{Relaxed: true})
 	const live = 24
 	for n := range live {

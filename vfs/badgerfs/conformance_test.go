@@ -10,6 +10,7 @@ import (
 )
 
 func TestBackend(t *testing.T) {
+	t.Parallel()
 	vfstest.TestBackend(t, config(func(t *testing.T, dir string, seed map[string]string) *badgerfs.FS {
 		s := open(t, dir, &badgerfs.Options{Relaxed: true})
 		vfstest.Seed(t, s, seed)
@@ -19,6 +20,7 @@ func TestBackend(t *testing.T) {
 
 // TestBackendAfterKill runs the rules on stores whose last writer was killed.
 func TestBackendAfterKill(t *testing.T) {
+	t.Parallel()
 	cfg := config(func(t *testing.T, dir string, seed map[string]string) *badgerfs.FS {
 		p := start(t, "seed", dir)
 		if err := json.NewEncoder(p.in).Encode(seed); err != nil {

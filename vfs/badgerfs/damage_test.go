@@ -15,10 +15,10 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 )
 
-// sample has contents that lie in tables and contents that fill three value logs.
+// sample has contents that lie in tables and contents that fill two value logs.
 func sample() map[string]string {
 	files := map[string]string{}
-	for n := range 40 {
+	for n := range 22 {
 		files[fmt.Sprintf("/small/%d", n)] = body("/small", 5*n+1)
 		files[fmt.Sprintf("/large/%d", n)] = strings.Repeat(fmt.Sprintf("large %d\n", n), 1<<17)[:1<<20]
 	}
@@ -196,12 +196,14 @@ var crashedCases = []damageCase{
 }
 
 func TestDamageClosed(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	build(t, base, sample())
 	runDamage(t, base, closedCases)
 }
 
 func TestDamageCrashed(t *testing.T) {
+	t.Parallel()
 	dir, base := t.TempDir(), t.TempDir()
 	files := sample()
 	build(t, dir, map[string]string{"/small/0": files["/small/0"]})

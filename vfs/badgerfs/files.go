@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -68,6 +70,19 @@ type files struct {
 	known   map[string]bool // value logs that were listed; guarded by mu
 }
 
+// start takes over what is known of a store that is about to be opened.
+func (f *files) start(s sight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for name := range s.inventory.Files {
+		f.known[name] = true
+	}
+	f.look(s.sizes)
+	if s.inventory.Closed {
+		f.newest++ // none is being written to
+	}
+}
+
 // record writes the inventory of the store as it is now.
 func (f *files) record(closed bool) error {
 	f.mu.Lock()
@@ -80,14 +95,7 @@ func (f *files) put(closed bool) error {
 	if err != nil {
 		return err
 	}
-	for name := range sizes {
-		switch filepath.Ext(name) {
-		case valueExt:
-			f.newest = max(f.newest, fileNumber(name))
-		case memExt:
-			f.newMem = max(f.newMem, fileNumber(name))
-		}
-	}
+	f.look(sizes)
 	inv := inventory{Closed: closed, Files: map[string]int64{}}
 	for name, size := range sizes {
 		n := fileNumber(name)
@@ -106,6 +114,19 @@ func (f *files) put(closed bool) error {
 		return err
 	}
 	return inv.write(f.dir)
+}
+
+// look finds out which logs are being written to.
+func (f *files) look(sizes map[string]int64) {
+	f.newest, f.newMem = 0, 0
+	for name := range sizes {
+		switch filepath.Ext(name) {
+		case valueExt:
+			f.newest = max(f.newest, fileNumber(name))
+		case memExt:
+			f.newMem = max(f.newMem, fileNumber(name))
+		}
+	}
 }
 
 // seal syncs a value log that is about to be listed for the first time, where
@@ -200,8 +221,8 @@ func badgerFiles(dir string) (map[string]int64, error) {
 }
 
 // fileNumber returns the number in a name such as 000012.vlog, 0 for others.
-func fileNumber(name string) (n int) {
-	fmt.Sscanf(name, "%d", &n)
+func fileNumber(name string) int {
+	n, _ := strconv.Atoi(strings.TrimSuffix(name, filepath.Ext(name)))
 	return n
 }
 

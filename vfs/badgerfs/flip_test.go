@@ -16,12 +16,13 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 )
 
-var flips = flag.Int("flips", 40, "how many bytes TestFlip flips, one at a time")
+var flips = flag.Int("flips", 25, "how many bytes TestFlip flips, one at a time")
 
 // TestFlip inverts single bytes of a store's files. The store must be refused,
 // or give every file as it was or ErrDamaged; never another content, and never a
 // store in which files are missing.
 func TestFlip(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{}
 	for n := range 30 {
 		path := fmt.Sprintf("/d%d/f%d", n%3, n)

@@ -70,7 +70,9 @@ func (l *dirLock) release() error {
 			err = nil
 		}
 	}
-	return errors.Join(err, l.d.Close())
+	// Closing alone would leave the lock to a process that is just being started:
+	// until it becomes another program, it shares the open files of this one.
+	return errors.Join(err, syscall.Flock(int(l.d.Fd()), syscall.LOCK_UN), l.d.Close())
 }
 
 // freeBytes returns how much a disk has left for this user.

@@ -110,6 +110,7 @@ func (st *state) follow(line string) {
 // TestKill kills a writing process at random moments, and each time finds every
 // acknowledged write, whole, at its revision.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	for _, role := range []string{"rewrite", "relaxed"} {
 		t.Run(role, func(t *testing.T) {
 			dir := t.TempDir()

@@ -13,8 +13,8 @@ import (
 
 // Open opens the store in dir, or makes one there when dir is missing or empty.
 // Errors: ErrInUse, ErrForeign, ErrFormat, ErrDamaged, ErrNeedsRecovery,
-// fs.ErrNotExist with Options.MustExist, fs.ErrInvalid for a namespace; each
-// leaves the directory as it was.
+// fs.ErrNotExist with Options.MustExist, fs.ErrInvalid for a namespace. They leave
+// the directory as it was, unless a loss shows only when Badger has opened it.
 func Open(ctx context.Context, dir string, opts *Options) (*FS, error) {
 	o, err := opts.resolved()
 	if err == nil {
@@ -78,9 +78,7 @@ func (st *store) openLocked() error {
 			return err
 		}
 	}
-	for name := range seen.inventory.Files {
-		st.files.known[name] = true
-	}
+	st.files.start(seen)
 	if err := st.openBadger(); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 // they are on disk: a synced store must not have lost them, a relaxed one may,
 // but only if the operating system was started anew.
 func TestPowerLoss(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		relaxed, rebooted bool
 		refused           bool
