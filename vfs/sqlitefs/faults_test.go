@@ -358,3 +358,41 @@ func TestClockThatJumpsBack(t *testing.T) {
 		seen[rev] = true
 	}
 }
+
+// TestRights opens files and folders that this user may not use.
+func TestRights(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("the rights of a file do not stop root")
+	}
+	dir := filepath.Join(t.TempDir(), "dir")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "x.db")
+	copyFiles(t, device(t), file, "")
+	chmod := func(name string, mode os.FileMode) {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer chmod(dir, 0o700)
+	refuse := func(name, want string) {
+		t.Helper()
+		s, err := sqlitefs.Open(t.Context(), name, nil)
+		if err == nil {
+			_, err = s.Write(t.Context(), "/w", "", "")
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sqlite3:") {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	chmod(file, 0o400)
+	refuse(file, "look at its rights and those of its folder, or open it read-only")
+	chmod(file, 0)
+	refuse(file, "look at its rights and those of its folder: permission denied")
+	chmod(file, 0o600)
+	chmod(dir, 0o500)
+	refuse(file, "the database file or its folder cannot be written")
+	refuse(filepath.Join(dir, "new.db"), "no database can be made in this folder")
+}

@@ -29,6 +29,9 @@ const Memory = ":memory:"
 // without the table with ReadOnly, and options that cannot be.
 func Open(ctx context.Context, file string, opts *Options) (*FS, error) {
 	s, err := open(ctx, file, opts)
+	if pe, ok := err.(*fs.PathError); ok { // of the system
+		err = fmt.Errorf("it cannot be used, look at its rights and those of its folder: %w", pe.Err)
+	}
 	if err != nil {
 		return nil, &vfs.PathError{Op: "open", Path: file, Err: err}
 	}
@@ -179,7 +182,11 @@ func (d *database) create(ctx context.Context, file string) error {
 	}
 	db.SetMaxOpenConns(1)
 	for _, query := range []string{`PRAGMA journal_mode = WAL`, createTable, createIndex} {
-		if _, err := db.ExecContext(ctx, query); err != nil {
+		_, err := db.ExecContext(ctx, query)
+		if codeOf(err) == sqlite3.CANTOPEN {
+			err = &storeError{"no database can be made in this folder, look at its rights", []error{err}}
+		}
+		if err != nil {
 			return errors.Join(d.explain(ctx, err), db.Close())
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -145,5 +146,34 @@ func TestWatchGivesTheConnectionBack(t *testing.T) {
 	}
 	if n := db.Stats().InUse; n != 2 {
 		t.Errorf("%d connections in use", n)
+	}
+}
+
+// TestWatchOfALargeNamespace tells that something changed where there are too
+// many files to tell what.
+func TestWatchOfALargeNamespace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes 200,001 rows")
+	}
+	file := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, file, fast())
+	other := pool(t, file)
+	digit := func(i int) string { return fmt.Sprintf("'003' || substr(d, %d, 1)", i) }
+	run(t, other, `WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n+1 FROM i WHERE n < 200000), p(d) AS (SELECT printf('%06d', n) FROM i)
+		INSERT INTO goliath_files_v1 SELECT 'default', '/' || d, '002f' || `+
+		strings.Join([]string{digit(1), digit(2), digit(3), digit(4), digit(5), digit(6)}, " || ")+`, '', 'r' || d FROM p`)
+	events := watch(t, s, "/d")
+	expectOverflow(t, events)
+	insert(t, other, "/d/new", hexKey("/d/new"), "", "r")
+	if e := next(t, events); !e.Overflow || e.Path != "/d" {
+		t.Errorf("got %+v", e)
+	}
+	if _, err := s.Write(t.Context(), "/d/own", "", ""); err != nil {
+		t.Fatal(err)
+	}
+	for e := next(t, events); e.Path != "/d/own"; e = next(t, events) {
+		if !e.Overflow {
+			t.Errorf("got %+v", e)
+		}
 	}
 }
