@@ -41,7 +41,7 @@ func (f *ioFS) Open(name string) (fs.File, error) {
 }
 
 func (f *ioFS) Stat(name string) (fs.FileInfo, error) {
-	info, err := f.lookup("stat", name)
+	info, err := f.find("stat", name, f.describe)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (f *ioFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	names := map[string]bool{}
 	for e, err := range ReadDir(f.ctx, f.b, vpathOf(name)) {
 		if err != nil {
-			return nil, err
+			return nil, &fs.PathError{Op: "readdir", Path: name, Err: unwrap(err)}
 		}
 		names[e.Name] = true
 		if e.Dir {
@@ -99,28 +99,45 @@ func (f *ioFS) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // lookup finds what name shows: a directory, or a file with its content.
-func (f *ioFS) lookup(op, name string) (*ioInfo, error) {
+func (f *ioFS) lookup(op, name string) (*ioInfo, error) { return f.find(op, name, f.read) }
+
+// find finds what name shows, a file by means of get.
+func (f *ioFS) find(op, name string, get func(path, shown string) (*ioInfo, error)) (*ioInfo, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	path := vpathOf(name)
 	isDir, err := f.isDir(path)
-	if err != nil {
-		return nil, err
+	if err == nil && isDir {
+		return &ioInfo{name: vpath.Base("/" + name), dir: true}, nil
 	}
-	if isDir {
-		return &ioInfo{name: baseOf(name), dir: true}, nil
+	var info *ioInfo
+	if err == nil {
+		info, err = get(path, vpath.Base(path))
 	}
-	file, err := Read(f.ctx, f.b, path)
 	if errors.Is(err, ErrNotFound) {
 		if under, ok := f.aside(path); ok {
-			file, err = Read(f.ctx, f.b, under)
+			info, err = get(under, vpath.Base(path))
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, &fs.PathError{Op: op, Path: name, Err: unwrap(err)}
 	}
-	return newIOInfo(baseOf(name), file.Info, file.Content), nil
+	return info, nil
+}
+
+func (f *ioFS) read(path, shown string) (*ioInfo, error) {
+	file, err := Read(f.ctx, f.b, path)
+	return newIOInfo(shown, file.Info, file.Content), err
+}
+
+// describe is read without the content, where the store knows the size.
+func (f *ioFS) describe(path, shown string) (*ioInfo, error) {
+	info, err := Stat(f.ctx, f.b, path)
+	if err == nil && info.Size < 0 {
+		return f.read(path, shown)
+	}
+	return &ioInfo{name: shown, size: info.Size, modTime: info.ModTime}, err
 }
 
 // aside returns the path of the file that path shows when its own name is
@@ -156,8 +173,6 @@ func vpathOf(name string) string {
 	}
 	return "/" + name
 }
-
-func baseOf(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 var (
 	errIsDir  = errors.New("it is a directory")
@@ -201,11 +216,11 @@ func (e *ioEntry) IsDir() bool       { return false }
 func (e *ioEntry) Type() fs.FileMode { return 0 }
 func (e *ioEntry) Info() (fs.FileInfo, error) {
 	if e.info.Size < 0 {
-		file, err := Read(e.fsys.ctx, e.fsys.b, e.info.Path)
+		info, err := e.fsys.read(e.info.Path, e.name)
 		if err != nil {
 			return nil, err
 		}
-		return newIOInfo(e.name, file.Info, file.Content), nil
+		return info, nil
 	}
 	return &ioInfo{name: e.name, size: e.info.Size, modTime: e.info.ModTime}, nil
 }

@@ -113,7 +113,9 @@ func (s *sub) Watch(ctx context.Context, dir string, fn func(Event)) error {
 			return // the file at the view's own root
 		}
 		e.Path = vpath.Rel(e.Path, s.dir)
-		e.Info.Path = e.Path
+		if !e.Overflow {
+			e.Info.Path = e.Path
+		}
 		if e.Old != nil {
 			old := *e.Old
 			old.Path = e.Path

@@ -1,0 +1,219 @@
+package vfs_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// recorder notes each call and answers with errNoted, so that a wrapper that
+// forgets an interface or answers by itself shows.
+type recorder struct{ calls []string }
+
+var errNoted = errors.New("noted")
+
+func (r *recorder) note(op, path string) error {
+	r.calls = append(r.calls, op+" "+path)
+	return errNoted
+}
+
+func (r *recorder) Read(_ context.Context, path string) (vfs.File, error) {
+	return vfs.File{}, r.note("read", path)
+}
+
+func (r *recorder) List(_ context.Context, dir string, _ vfs.ListOptions) (vfs.Page, error) {
+	return vfs.Page{}, r.note("list", dir)
+}
+
+func (r *recorder) Write(_ context.Context, path, _ string, _ vfs.Revision) (vfs.Info, error) {
+	return vfs.Info{}, r.note("write", path)
+}
+
+func (r *recorder) Remove(_ context.Context, path string, _ vfs.Revision) error {
+	return r.note("remove", path)
+}
+
+func (r *recorder) Stat(_ context.Context, path string) (vfs.Info, error) {
+	return vfs.Info{}, r.note("stat", path)
+}
+
+func (r *recorder) Watch(_ context.Context, dir string, _ func(vfs.Event)) error {
+	return r.note("watch", dir)
+}
+
+func (r *recorder) Route(path string) (string, bool) {
+	r.note("route", path)
+	return vpath.Dir(path), true
+}
+
+func (r *recorder) Close() error { return r.note("close", "") }
+
+// Each wrapper has every optional interface, each passes calls on and gives
+// bare errors back; but one that is read-only has no writing ones.
+func TestWrappersForward(t *testing.T) {
+	sub := func(b vfs.Backend) vfs.Backend {
+		v, err := vfs.Sub(b, "/s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for _, tt := range []struct {
+		name     string
+		wrap     func(vfs.Backend) vfs.Backend
+		prefix   string
+		readOnly bool
+	}{
+		{"ReadOnly", vfs.ReadOnly, "", true},
+		{"Sub", sub, "/s", false},
+		{"ReadOnly of Sub", func(b vfs.Backend) vfs.Backend { return vfs.ReadOnly(sub(b)) }, "/s", true},
+		{"Sub of ReadOnly", func(b vfs.Backend) vfs.Backend { return sub(vfs.ReadOnly(b)) }, "/s", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := &recorder{}
+			b := tt.wrap(r)
+			ctx := t.Context()
+			_, read := b.Read(ctx, "/f")
+			_, list := b.List(ctx, "/d", vfs.ListOptions{})
+			_, stat := b.(vfs.Statter).Stat(ctx, "/f")
+			watch := b.(vfs.Watcher).Watch(ctx, "/d", func(vfs.Event) {})
+			for op, err := range map[string]error{"read": read, "list": list, "stat": stat, "watch": watch, "close": b.(io.Closer).Close()} {
+				if err != errNoted {
+					t.Errorf("%s returned %v, want the backend's error as it is", op, err)
+				}
+			}
+			want := []string{"read " + tt.prefix + "/f", "list " + tt.prefix + "/d", "stat " + tt.prefix + "/f", "watch " + tt.prefix + "/d", "close "}
+			if diff := cmp.Diff(want, r.calls); diff != "" {
+				t.Errorf("calls (-want +got):\n%s", diff)
+			}
+
+			r.calls = nil
+			if prefix, writable := b.(vfs.Router).Route("/x/y"); prefix != "/x" || writable == tt.readOnly {
+				t.Errorf("Route = %s, %t, want /x, %t", prefix, writable, !tt.readOnly)
+			}
+			_, err := vfs.Write(ctx, b, "/f", "", "")
+			err2 := vfs.Remove(ctx, b, "/f", "")
+			if tt.readOnly {
+				if !errors.Is(err, vfs.ErrReadOnly) || !errors.Is(err2, vfs.ErrReadOnly) {
+					t.Errorf("write: %v, remove: %v, want %v", err, err2, vfs.ErrReadOnly)
+				}
+				want = []string{"route " + tt.prefix + "/x/y"}
+			} else {
+				want = []string{"route " + tt.prefix + "/x/y", "write " + tt.prefix + "/f", "remove " + tt.prefix + "/f"}
+			}
+			if diff := cmp.Diff(want, r.calls); diff != "" {
+				t.Errorf("calls (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A wrapper of a backend that offers the least falls back.
+func TestWrappersFallBack(t *testing.T) {
+	b := least{memory(t, "/s/f")}
+	sub, err := vfs.Sub(b, "/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		b    vfs.Backend
+		path string
+	}{{vfs.ReadOnly(b), "/s/f"}, {sub, "/f"}} {
+		if info, err := vfs.Stat(t.Context(), tt.b, tt.path); err != nil || info.Size != int64(len("/s/f")) {
+			t.Errorf("Stat = %+v, %v", info, err)
+		}
+		if err := vfs.Watch(t.Context(), tt.b, "/", nil); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("Watch = %v, want %v", err, errors.ErrUnsupported)
+		}
+		if _, err := vfs.Write(t.Context(), tt.b, tt.path, "", ""); !errors.Is(err, vfs.ErrReadOnly) {
+			t.Errorf("Write = %v, want %v", err, vfs.ErrReadOnly)
+		}
+		if prefix, writable := vfs.RouteOf(tt.b, tt.path); prefix != "/" || writable {
+			t.Errorf("Route = %s, %t, want /, false", prefix, writable)
+		}
+		if err := tt.b.(io.Closer).Close(); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	}
+}
+
+func TestReadOnlyTwiceIsOnce(t *testing.T) {
+	once := vfs.ReadOnly(memory(t))
+	if twice := vfs.ReadOnly(once); twice != once {
+		t.Error("ReadOnly of a read-only view is another wrapper")
+	}
+}
+
+func TestSub(t *testing.T) {
+	b := memory(t, "/s", "/s/a", "/s/d/b", "/s-/x", "/s0", "/t")
+	view, err := vfs.Sub(b, "//s/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root, err := vfs.Sub(b, "/"); err != nil || root != vfs.Backend(b) {
+		t.Errorf("Sub at the root = %v, %v, want the backend itself", root, err)
+	}
+	for _, after := range []string{"", "/", "!"} {
+		page, err := vfs.List(t.Context(), view, "/", vfs.ListOptions{After: after})
+		if err != nil || len(page.Files) != 2 || page.Files[0].Path != "/a" || page.Files[1].Path != "/d/b" {
+			t.Errorf("List after %q = %+v, %v, want /a and /d/b", after, page, err)
+		}
+	}
+	if page, err := vfs.List(t.Context(), view, "/", vfs.ListOptions{Limit: 1}); err != nil || page.Next != "/a" {
+		t.Errorf("Next = %q, %v, want a path of the view", page.Next, err)
+	}
+	if _, err := vfs.Read(t.Context(), view, "/"+strings.Repeat("x", 511)); !errors.Is(err, vfs.ErrInvalidPath) {
+		t.Errorf("read of a path that is too long in the backend = %v, want %v", err, vfs.ErrInvalidPath)
+	}
+	if _, err := vfs.Read(t.Context(), view, "/missing"); errorText(err) != "read /missing: no such file" {
+		t.Errorf("the error says %v, want the path of the view", err)
+	}
+}
+
+// The view tells neither of the file at its own root nor of paths outside, and
+// in its own words.
+func TestSubWatch(t *testing.T) {
+	b := memory(t, "/s/a")
+	view, err := vfs.Sub(b, "/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	events, ended := make(chan vfs.Event, 10), make(chan error, 1)
+	go func() { ended <- vfs.Watch(ctx, view, "/", func(e vfs.Event) { events <- e }) }()
+	if diff := cmp.Diff(vfs.Event{Path: "/", Overflow: true}, <-events); diff != "" {
+		t.Errorf("the first event (-want +got):\n%s", diff)
+	}
+	for _, path := range []string{"/s", "/s-", "/t"} {
+		if _, err := vfs.Write(t.Context(), b, path, "", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old, err := vfs.Read(t.Context(), view, "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := vfs.Write(t.Context(), view, "/a", "new", old.Revision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("Watch = %v", err)
+	}
+	close(events)
+	var got []vfs.Event
+	for e := range events {
+		got = append(got, e)
+	}
+	if diff := cmp.Diff([]vfs.Event{{Path: "/a", Info: info, Old: &old}}, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
