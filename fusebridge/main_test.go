@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -197,8 +198,8 @@ func (l *looker) ask(verb, path string) string {
 
 // lookOnDemand is the looker's side: "read PATH" answers the quoted content,
 // "list DIR" the names, "stat PATH" inode, size, blocks and times, "xattr PATH
-// NAME" a value, or each the error; "open", "edit", "type PATH TEXT", "rest" and
-// "close" work on a file that stays open.
+// NAME" a value, or each the error; "open", "edit", "type PATH TEXT", "rest",
+// "map PATH SIZE", "mapped" and "close" work on a file that stays open.
 func lookOnDemand() {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -215,11 +216,19 @@ func lookOnDemand() {
 	}
 }
 
-// held are the looker's open files, by path.
-var held = map[string]*os.File{}
+// held and mappings are the looker's open and mapped files, by path.
+var (
+	held     = map[string]*os.File{}
+	mappings = map[string][]byte{}
+)
+
+func atoi(s string) int { n, _ := strconv.Atoi(s); return n }
 
 func look(verb, path string) (answer string, err error) {
-	path, text, _ := strings.Cut(path, " ")
+	var text string
+	if verb == "type" || verb == "xattr" || verb == "map" {
+		path, text, _ = strings.Cut(path, " ")
+	}
 	switch verb {
 	case "read":
 		data, err := os.ReadFile(path)
@@ -248,6 +257,10 @@ func look(verb, path string) (answer string, err error) {
 	case "rest":
 		data, err := io.ReadAll(held[path])
 		return fmt.Sprintf("%q", data), err
+	case "map":
+		mappings[path], err = syscall.Mmap(int(held[path].Fd()), 0, atoi(text), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	case "mapped":
+		return fmt.Sprintf("%q", mappings[path]), nil
 	case "close":
 		err = held[path].Close()
 	default:
