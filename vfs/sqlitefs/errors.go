@@ -69,6 +69,8 @@ func (d *database) explain(ctx context.Context, err error) error {
 		return &storeError{"the database file or its folder cannot be written, change the rights or open it read-only", []error{vfs.ErrReadOnly, err}}
 	case sqlite3.FULL:
 		return &storeError{"the disk is full, make room and try again; the file is as it was", []error{err}}
+	case sqlite3.IOERR:
+		return diskError(err)
 	case sqlite3.CORRUPT:
 		return &storeError{"the database is damaged, check it and restore a backup", []error{err}}
 	case sqlite3.NOTADB:
@@ -77,6 +79,15 @@ func (d *database) explain(ctx context.Context, err error) error {
 		return &storeError{"the database file could not be opened, look at its rights and those of its folder, or open it read-only", []error{err}}
 	}
 	return fmt.Errorf("the database failed: %w", err)
+}
+
+// diskError explains a failure below SQLite. The driver reports a full disk as a
+// failed write, without the system's reason.
+func diskError(err error) error {
+	if errors.Is(err, sqlite3.IOERR_WRITE) || errors.Is(err, sqlite3.IOERR_SHMSIZE) {
+		return &storeError{"the disk took no more data, most likely it is full: make room and try again; the file is as it was", []error{err}}
+	}
+	return &storeError{"the disk failed under the database, look at it and try again", []error{err}}
 }
 
 // patiently runs op, and again while the database is busy, for BusyTimeout. The
