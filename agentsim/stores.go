@@ -157,6 +157,9 @@ func (s *stores) create(ctx context.Context, p placed) (*instance, error) {
 		b, err := memfs.New(p.seeds, &memfs.Options{NewRevision: s.clock.newRevision, Now: s.clock.now})
 		return &instance{b: b}, err
 	}
+	// A step may call with a context that has ended, and finds its store all the
+	// same, as it would have from the start.
+	ctx = context.WithoutCancel(ctx)
 	b, err := s.newStore(ctx, StoreSpec{
 		Namespace:   "replay-" + rand.Text(),
 		NewRevision: s.clock.newRevision,

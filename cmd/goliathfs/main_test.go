@@ -42,6 +42,8 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/state")
+			// Under the race detector each process would sleep a second at its end.
+			env.Setenv("GORACE", "atexit_sleep_ms=10")
 			running := servers{}
 			env.Values[serversKey{}] = running
 			env.Defer(func() { endMounts(t, env) })
