@@ -126,13 +126,35 @@ func examineMounts() []finding {
 	var findings []finding
 	for _, m := range mounts {
 		f := finding{good, "mount", fmt.Sprintf("%s shows %s (process %s)", printable(m.Dir), printable(m.Name), pidText(m.PID))}
-		if m.Health != fusebridge.Healthy {
+		switch err := agentOf(m); {
+		case m.Health != fusebridge.Healthy:
 			f.Verdict = bad
 			f.Text += fmt.Sprintf(", it is %s: take it away with goliathfs unmount %s", m.Health, shellWord(m.Dir))
+		case err != nil:
+			f.Verdict = note
+			f.Text += fmt.Sprintf(", but shows an old state until the agent is back: %v", err)
 		}
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// agentTime bounds how long doctor waits for the agent behind a mount.
+const agentTime = 200 * time.Millisecond
+
+// agentOf returns why the running agent that a mount shows does not answer; nil
+// also for a mount of something else.
+func agentOf(m fusebridge.Mounted) error {
+	u, err := storeurl.Parse(m.Name)
+	if err != nil || m.Health != fusebridge.Healthy || u.Scheme != storeurl.Unix && u.Scheme != storeurl.TCP {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), agentTime)
+	defer cancel()
+	return withOpener(func(o *storeurl.Opener) error {
+		_, err := o.Open(ctx, storeurl.Spec{URL: u}, storeurl.Look)
+		return err
+	})
 }
 
 // storeTime bounds how long doctor looks at a store.

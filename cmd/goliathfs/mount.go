@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -61,7 +62,7 @@ func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
 		intent = storeurl.Change
 	}
 	return o.withStore(cmd, url, intent, func(s *storeurl.Store) error {
-		o.bridge.Name = s.Spec.URL.String()
+		o.bridge.Name = absolute(s.Spec.URL).String()
 		o.bridge.Logger = newLogger(cmd.ErrOrStderr(), o.verbose)
 		server, err := fusebridge.Mount(cmd.Context(), s.Backend, dir, &o.bridge)
 		if err != nil {
@@ -76,6 +77,18 @@ func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
 			o.bridge.Name, server.Dir(), access, shellWord(server.Dir()))
 		return server.Wait()
 	})
+}
+
+// absolute makes the name of a store understood from every directory, for who
+// looks at the mount from elsewhere.
+func absolute(u storeurl.URL) storeurl.URL {
+	if u.Target == "" || u.Scheme == storeurl.TCP {
+		return u
+	}
+	if abs, err := filepath.Abs(u.Target); err == nil {
+		u.Target = abs
+	}
+	return u
 }
 
 // newLogger returns a logger of warnings, or of everything, for people.

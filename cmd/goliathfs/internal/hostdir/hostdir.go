@@ -61,7 +61,7 @@ func Open(name string, create bool) (*Dir, error) {
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, fmt.Errorf("it is a file, name the folder that holds it")
+		return nil, errors.New("it is a file, name the folder that holds it")
 	}
 	root, err := os.OpenRoot(name)
 	if err != nil {

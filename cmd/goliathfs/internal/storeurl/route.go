@@ -1,6 +1,7 @@
 package storeurl
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -27,7 +28,7 @@ func ParseRoute(raw string) (Route, error) {
 	}
 	clean, err := vpath.Clean(prefix)
 	if err == nil && clean == "/" {
-		err = fmt.Errorf("a route cannot be at /, which is the store itself")
+		err = errors.New("a route cannot be at /, which is the store itself")
 	}
 	if err != nil {
 		return Route{}, fmt.Errorf("route %q: %w", raw, err)

@@ -3,7 +3,6 @@ package storeurl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,7 +45,7 @@ func (o *Opener) seed(ctx context.Context, name string) (*staticfs.FS, error) {
 	case ".txtar":
 		parse = staticfs.FromTxtar
 	default:
-		return nil, fmt.Errorf("a seed is a folder, a .json or a .txtar file, and this is neither")
+		return nil, errors.New("a seed is a folder, a .json or a .txtar file, and this is neither")
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {

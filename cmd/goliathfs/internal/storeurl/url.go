@@ -1,6 +1,7 @@
 package storeurl
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -155,7 +156,7 @@ func (u *URL) checkAddress() error {
 		return err
 	}
 	if u.TokenFile == "" {
-		return fmt.Errorf("a TCP store needs ?token-file=FILE, the file that its server was given")
+		return errors.New("a TCP store needs ?token-file=FILE, the file that its server was given")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/goliathfs/goliathfs/vfs"
@@ -52,7 +53,7 @@ func (o Options) resolve() (limits, error) {
 	l := limits{root: "/"}
 	if o.Root != nil {
 		if *o.Root == "" {
-			return l, fmt.Errorf("root is empty, give a directory such as /")
+			return l, errors.New("root is empty, give a directory such as /")
 		}
 		l.root = *o.Root
 	}
