@@ -71,6 +71,13 @@ var pathFaults = []fault{
 			return b.FS.Read(ctx, path)
 		}
 	}},
+	{"names a file without its slash", "path/refused", func(b *broken) {
+		b.read = func(ctx context.Context, path string) (vfs.File, error) {
+			f, err := b.FS.Read(ctx, path)
+			f.Path = strings.TrimPrefix(f.Path, "/")
+			return f, err
+		}
+	}},
 	{"cleans a path in silence", "path/unclean", func(b *broken) {
 		b.read = func(ctx context.Context, path string) (vfs.File, error) {
 			clean, err := vpath.CleanFile(path)
@@ -193,6 +200,11 @@ var contentFaults = []fault{
 			return page, err
 		}
 	}},
+	{"writes lines as a text file of DOS", "write/bytes", func(b *broken) {
+		b.write = func(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error) {
+			return b.FS.Write(ctx, path, strings.ReplaceAll(content, "\n", "\r\n"), expected)
+		}
+	}},
 	{"refuses the largest content", "write/limit", func(b *broken) { b.write = limited(b, 1<<20-1) }},
 	{"takes more than the limit", "write/limit", func(b *broken) {
 		b.write = func(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error) {
@@ -226,6 +238,7 @@ func TestSuiteCatchesAliasedSeed(t *testing.T) {
 var raceFaults = []fault{
 	{"checks first and writes then", "race/write", func(b *broken) { b.write = checkThenWrite(b) }},
 	{"checks first and creates then", "race/create", func(b *broken) { b.write = checkThenWrite(b) }},
+	{"writes what is being removed", "race/mixed", func(b *broken) { b.write = checkThenWrite(b) }},
 	{"loses edits", "race/edits", func(b *broken) { b.write = checkThenWrite(b) }},
 	{"removes for everyone", "race/remove", func(b *broken) {
 		b.remove = func(ctx context.Context, path string, expected vfs.Revision) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -120,6 +121,7 @@ var listFaults = []fault{
 			return b.FS.List(ctx, dir, opts)
 		}
 	}},
+	{"sorts a random set by byte", "model/list", relist(lister{order: cmp.Compare[string]})},
 	{"takes any bytes for a bound", "list/bound", func(b *broken) {
 		b.list = func(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {
 			opts.After = strings.ToValidUTF8(opts.After, "\ufffd")
@@ -201,6 +203,16 @@ var pageFaults = []fault{
 			}
 			page := cut(all.Files[n:], opts.Limit)
 			given[page.Next] = n + len(page.Files)
+			return page, err
+		}
+	}},
+	{"finds fewer files each time", "page/again", func(b *broken) {
+		var calls atomic.Int32
+		b.list = func(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {
+			page, err := b.FS.List(ctx, dir, opts)
+			if calls.Add(1) > 10 && len(page.Files) == 7 && page.Next != "" {
+				page.Files = page.Files[1:]
+			}
 			return page, err
 		}
 	}},

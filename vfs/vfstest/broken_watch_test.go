@@ -156,6 +156,16 @@ var watchFaults = []fault{
 			})
 		}
 	}},
+	{"loses an event now and then", "model/watch", func(b *broken) {
+		b.watch = func(ctx context.Context, dir string, fn func(vfs.Event)) error {
+			n := 0
+			return b.FS.Watch(ctx, dir, func(e vfs.Event) {
+				if n++; n%20 != 0 {
+					fn(e)
+				}
+			})
+		}
+	}},
 	{"tells one watcher only", "watch/order", func(b *broken) {
 		var watchers atomic.Int32
 		b.watch = func(ctx context.Context, dir string, fn func(vfs.Event)) error {

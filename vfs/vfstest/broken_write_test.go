@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,6 +87,16 @@ var writeFaults = []fault{
 				return vfs.Info{}, err
 			}
 			return b.FS.Write(ctx, path, content, expected)
+		}
+	}},
+	{"forgets to check a revision now and then", "model/changes", func(b *broken) {
+		var writes atomic.Int32
+		b.write = func(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error) {
+			info, err := b.FS.Write(ctx, path, content, expected)
+			if errors.Is(err, vfs.ErrConflict) && writes.Add(1)%10 == 0 {
+				return force(ctx, b, path, content)
+			}
+			return info, err
 		}
 	}},
 	{"gives the files below a new revision", "write/one-file", func(b *broken) {
@@ -214,6 +225,14 @@ var revisionFaults = []fault{
 	}},
 }
 
+// counter makes revisions that count the writes of one open store.
+func counter() *memfs.Options {
+	var n atomic.Int64
+	return &memfs.Options{NewRevision: func(time.Time, vfs.Revision) vfs.Revision {
+		return vfs.Revision(fmt.Sprint(n.Add(1)))
+	}}
+}
+
 // hashed is a revision of the content alone.
 func hashed(content string) vfs.Revision {
 	h := fnv.New64a()
@@ -236,16 +255,7 @@ func TestSuiteCatchesRevisions(t *testing.T) {
 				return vfs.Revision(fmt.Sprintf("%012d", n+1))
 			}}
 		}},
-		{name: "counts without a fixed width", rule: "revision/form", make: func() *memfs.Options {
-			var mu sync.Mutex
-			n := 0
-			return &memfs.Options{NewRevision: func(time.Time, vfs.Revision) vfs.Revision {
-				mu.Lock()
-				defer mu.Unlock()
-				n++
-				return vfs.Revision(fmt.Sprint(n))
-			}}
-		}},
+		{name: "counts without a fixed width", rule: "revision/form", make: counter},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -328,6 +338,13 @@ func TestSuiteCatchesSharing(t *testing.T) {
 		}},
 		{"gives new revisions to all files", "reopen/keeps", false, func(t *testing.T, old *broken) vfs.Backend {
 			return memory(t, contentsOf(t, old.FS, nil))
+		}},
+		{"counts its revisions from one again", "reopen/revisions", false, func(t *testing.T, old *broken) vfs.Backend {
+			b, err := memfs.New(contentsOf(t, old.FS, nil), counter())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return &broken{FS: b}
 		}},
 		{"sorts by byte from then on", "reopen/order", false, func(_ *testing.T, old *broken) vfs.Backend {
 			b := &broken{FS: old.FS}

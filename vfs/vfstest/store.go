@@ -108,7 +108,7 @@ func (s *store) checkPage(dir string, opts vfs.ListOptions, page vfs.Page) {
 			continue
 		}
 		if vpath.Compare(path, last) <= 0 {
-			what("%q comes after %s, which sorts first or is the same", path, clip(last))
+			what("%s comes after %s, but does not sort after it", clip(path), clip(last))
 		}
 		last = path
 	}
