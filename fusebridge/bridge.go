@@ -268,6 +268,7 @@ func (b *bridge) measure(cancel <-chan struct{}, v *version) fuse.Status {
 	if v.size < 0 {
 		v.size = int64(len(text))
 		if !v.superseded {
+			v.counted = v.size
 			b.tree.bytes += v.size
 		}
 	}

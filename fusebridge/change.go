@@ -50,8 +50,7 @@ func (t *tree) show(info vfs.Info, old *vfs.File, c *changes) *version {
 		t.supersede(e.file, old)
 		e.file = v
 	})
-	t.files++
-	t.bytes += max(0, v.size)
+	t.account(v)
 	return v
 }
 
@@ -83,9 +82,17 @@ func (t *tree) supersede(v *version, old *vfs.File) {
 		v.pinned = &old.Content
 	}
 	t.files--
-	t.bytes -= max(0, v.size)
+	t.bytes -= v.counted
+	v.counted = 0
 	close(t.moved)
 	t.moved = make(chan struct{})
+}
+
+// account counts a version that shows from now on, for statfs.
+func (t *tree) account(v *version) {
+	t.files++
+	v.counted = max(0, v.size)
+	t.bytes += v.counted
 }
 
 // mkdirs returns the directory at path, made with its parents if need be.

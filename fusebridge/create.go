@@ -61,7 +61,7 @@ func (ed *editor) insert(d *dir, name string, v *version) {
 		ed.tree.supersede(e.file, nil)
 		e.file = v
 	})
-	ed.tree.files++
+	ed.tree.account(v)
 	if v.rev == "" && !v.edit.scratch {
 		ed.open[v.path] = v
 	}

@@ -48,6 +48,8 @@ func hammer(dir string) {
 		stop.Store(true)
 	}()
 	var h hammered
+	h.visit(dir)
+	fmt.Println("begun")
 	for !stop.Load() {
 		h.visit(dir)
 	}
@@ -105,6 +107,9 @@ func startHammers(t testing.TB, dir string, n int) (stop func()) {
 	var all []running
 	for range n {
 		in, out, _ := child(t, "hammer", dir)
+		if line, err := out.ReadString('\n'); err != nil || line != "begun\n" {
+			t.Fatalf("a hammering reader says %q, %v", line, err)
+		}
 		all = append(all, running{in, out})
 	}
 	return func() {

@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 	case "serve":
 		serveUntilKilled(os.Args[1])
 		return
+	case "badger":
+		serveBadger(os.Args[1])
+		return
 	case "mount":
 		mountAndLook(os.Args[1])
 		return

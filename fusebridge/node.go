@@ -25,6 +25,7 @@ type version struct {
 	mtime int64        // Unix nanoseconds
 
 	size       int64   // bytes, -1 until the content has been seen
+	counted    int64   // bytes counted in tree.bytes
 	superseded bool    // no longer what path shows
 	pinned     *string // its content, kept while superseded and referred to
 	seen       uint32  // number of the last walk that found it

@@ -25,9 +25,11 @@ func (ed *editor) Unlink(cancel <-chan struct{}, header *fuse.InHeader, name str
 		return fuse.ENOENT
 	}
 	sub, v := d.resolve(name)
-	var writable bool
+	var path string
+	var rev vfs.Revision
+	var local, writable bool
 	if v != nil {
-		writable = ed.writable(v.path)
+		path, rev, local, writable = v.path, v.rev, v.rev == "", ed.writable(v.path)
 	}
 	ed.tree.mu.Unlock()
 	switch {
@@ -40,27 +42,24 @@ func (ed *editor) Unlink(cancel <-chan struct{}, header *fuse.InHeader, name str
 	}
 	ed.queue.enter()
 	defer ed.queue.leave()
-	if v.edit != nil && v.rev == "" {
+	if local {
 		return ed.unlinkLocal(cancel, v)
 	}
-	return ed.removeStored(cancel, v)
+	return ed.removeStored(cancel, path, rev)
 }
 
-// removeStored removes a file of the store, unless it was changed meanwhile. Its
-// directory stays, as rm -r expects.
-func (ed *editor) removeStored(cancel <-chan struct{}, v *version) fuse.Status {
+// removeStored removes a file of the store, unless it was changed meanwhile.
+func (ed *editor) removeStored(cancel <-chan struct{}, path string, rev vfs.Revision) fuse.Status {
 	ed.tree.mu.Lock()
-	if d := ed.tree.at(vpath.Dir(v.path)); d != nil {
-		d.kept = true
-	}
-	p := ed.open[v.path]
-	delete(ed.open, v.path)
+	ed.keepDir(path)
+	p := ed.open[path]
+	delete(ed.open, path)
 	ed.tree.mu.Unlock()
-	if err := ed.remove(cancel, v.path, v.rev); err != nil {
+	if err := ed.remove(cancel, path, rev); err != nil {
 		if errors.Is(err, vfs.ErrConflict) {
 			return fuse.EBUSY // ESTALE would make the kernel try again, and remove what won
 		}
-		return ed.statusOf("remove", v.path, err)
+		return ed.statusOf("remove", path, err)
 	}
 	if p != nil {
 		p.edit.mu.Lock()
@@ -113,9 +112,7 @@ func (ed *editor) unlinkLocal(cancel <-chan struct{}, v *version) fuse.Status {
 // forgetLocal takes a file in memory out of the tree. tree.mu is held.
 func (ed *editor) forgetLocal(v *version) {
 	if ed.tree.file(v.path) == v {
-		if d := ed.tree.at(vpath.Dir(v.path)); d != nil {
-			d.kept = true
-		}
+		ed.keepDir(v.path)
 		told := changes{now: time.Now()} // by the kernel itself
 		ed.tree.hide(v.path, nil, &told)
 	}
@@ -171,10 +168,38 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 		return ed.statusOf("rename", path, err)
 	}
 	ed.retarget(from, e, info)
-	if fromStored {
-		return ed.removeStored(cancel, from)
+	if !fromStored {
+		return fuse.OK
 	}
-	return fuse.OK
+	oldPath, oldRev := from.path, from.rev
+	if e == nil {
+		ed.rebind(from, info)
+	}
+	return ed.removeStored(cancel, oldPath, oldRev)
+}
+
+// rebind lets the node of a renamed file go on as what has its new name, which
+// has the same bytes: so a rename keeps the inode, as POSIX has it.
+func (ed *editor) rebind(from *version, info vfs.Info) {
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	to := ed.tree.at(vpath.Dir(info.Path))
+	if ed.tree.file(from.path) != from || to == nil || ed.tree.file(info.Path) == nil {
+		return // the agent was quicker
+	}
+	told := changes{now: time.Now()} // by the kernel itself
+	ed.keepDir(from.path)
+	ed.tree.hide(from.path, nil, &told)
+	from.path, from.rev, from.superseded = info.Path, info.Revision, false
+	ed.insert(to, vpath.Base(info.Path), from)
+}
+
+// keepDir lets the directory of a path stay when its last file goes, as rm -r
+// expects. tree.mu is held.
+func (ed *editor) keepDir(path string) {
+	if d := ed.tree.at(vpath.Dir(path)); d != nil {
+		d.kept = true
+	}
 }
 
 // renaming finds what a rename is about: the file, the file it replaces, if any,

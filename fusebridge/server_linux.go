@@ -27,8 +27,9 @@ type Server struct {
 	bg     sync.WaitGroup     // followers of the store
 	done   chan struct{}      // closed when all is over
 
-	unmounting sync.Mutex
-	mounted    mountLine
+	mu      sync.Mutex // held while unmounting
+	mounted mountLine  // what mountinfo says of it
+	over    bool       // seen gone from mountinfo, whose numbers others may get now
 }
 
 // Mount shows b at dir until Unmount, until someone else unmounts it, or until
@@ -66,12 +67,19 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 		s.bg.Wait()
 		return nil, err
 	}
-	context.AfterFunc(ctx, func() {
-		if err := s.Unmount(); err != nil {
-			o.Logger.Error("unmounting failed", "dir", real, "error", err)
-		}
-	})
+	go s.endWith(ctx)
 	return s, nil
+}
+
+// endWith unmounts when ctx ends, unless the mount is over before.
+func (s *Server) endWith(ctx context.Context) {
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+		if err := s.Unmount(); err != nil {
+			s.opts.Logger.Error("unmounting failed", "dir", s.dir, "error", err)
+		}
+	}
 }
 
 // begin follows the store, fills the tree and mounts.
@@ -93,20 +101,31 @@ func (s *Server) begin(life context.Context) error {
 		return fmt.Errorf("mounting at %s failed: %w", s.dir, err)
 	}
 	s.notify.server.Store(server)
+	m, mounted, err := topAt(s.dir)
+	s.mounted = m
 	go s.serve(server)
-	if err := server.WaitMount(); err != nil {
-		return fmt.Errorf("the mount at %s does not answer: %w", s.dir, err)
+	if err == nil && mounted {
+		err = server.WaitMount()
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("the mount at %s does not answer: %w", s.dir, err), detach(m))
 	}
 	s.bg.Go(func() { follow.keep(life) })
-	m, _, err := topAt(s.dir)
-	s.mounted = m
-	return err
+	return nil
 }
 
 // serve answers requests until the mount is gone.
 func (s *Server) serve(server *fuse.Server) {
 	defer close(s.done)
 	server.Serve()
+	s.mu.Lock()
+	if !s.over && !gone(s.mounted) { // someone aborted the connection
+		if err := detach(s.mounted); err != nil {
+			s.opts.Logger.Error("a dead mount stays", "dir", s.dir, "error", err)
+		}
+	}
+	s.over = true
+	s.mu.Unlock()
 	if s.editor != nil {
 		s.editor.end()
 	}
@@ -201,13 +220,14 @@ func (s *Server) Stale() error {
 // Options.UnmountTimeout, logs who uses it and detaches it from them. It returns
 // nil only when the mount is gone from mountinfo, also when it was gone before.
 func (s *Server) Unmount() error {
-	s.unmounting.Lock()
-	defer s.unmounting.Unlock()
-	if !gone(s.mounted) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over && !gone(s.mounted) {
 		if err := unmount(context.Background(), s.mounted, s.opts.UnmountTimeout, s.opts.Logger); err != nil {
 			return err
 		}
 	}
+	s.over = true
 	s.stop()
 	return nil
 }
