@@ -19,12 +19,12 @@ type ReplayOptions struct {
 
 // StepError says which step of a scenario failed.
 type StepError struct {
-	Step string // such as "2 editFile"
+	Step string // such as "2 editFile" or "turn 3"
 	Err  error
 }
 
 // Error returns step and cause.
-func (e *StepError) Error() string { return fmt.Sprintf("step %s: %v", e.Step, e.Err) }
+func (e *StepError) Error() string { return fmt.Sprintf("%s: %v", e.Step, e.Err) }
 
 // Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }

@@ -48,6 +48,10 @@ func (r *run) parts(p prompt, forms []string) []Part {
 	return append(parts, Part{PartText, p.tail})
 }
 
+// inputChars is how much of a call's arguments later prompts repeat, in
+// characters: enough to tell calls apart, not the content of a file written.
+const inputChars = 200
+
 func stepParts(number int, s *Step, form string) []Part {
 	head := fmt.Sprintf("%d. %s (%s)", number, s.Tool, s.Status)
 	if s.Brief != "" {
@@ -55,7 +59,7 @@ func stepParts(number int, s *Step, form string) []Part {
 	}
 	parts := []Part{{PartText, head + "\n"}}
 	if s.Input != nil {
-		parts = append(parts, Part{PartToolInput, string(s.Input)}, Part{PartText, "\n"})
+		parts = append(parts, Part{PartToolInput, shorten(string(s.Input), inputChars)}, Part{PartText, "\n"})
 	}
 	fence := fence(form)
 	end := "\n" + fence + "\n"
@@ -90,31 +94,46 @@ func (r *run) background() string {
 	return b.String()
 }
 
-// exchanges renders exchanges in at most limit tokens: the newest whole, older
-// ones with both speakers clipped when room gets short.
+// exchangeReserve is what each older exchange keeps of the room, in tokens, so
+// that a long newer one does not push it out.
+const exchangeReserve = 32
+
+// exchanges renders exchanges in at most limit tokens, newest first: what does
+// not fit is clipped, both speakers alike, rather than dropped.
 func (r *run) exchanges(recent []memory.Exchange, limit int) string {
 	text := ""
 	for i := len(recent) - 1; i >= 0; i-- {
 		room := limit - r.counter.count(text)
-		ask, answer := oneLine(recent[i].Ask), oneLine(recent[i].Answer)
-		whole := exchange(ask, answer)
-		if r.counter.count(whole+text) > limit {
-			share := (room - r.counter.count(exchange("", "")) - 1) / 2
-			if share < 1 {
-				break
-			}
-			whole = exchange(r.counter.clip(ask, "…", share), r.counter.clip(answer, "…", share))
-			if r.counter.count(whole+text) > limit {
-				break
-			}
+		if older := i * exchangeReserve; older < room/2 {
+			room -= older
 		}
-		text = whole + text
+		shown := r.exchange(oneLine(recent[i].Ask), oneLine(recent[i].Answer), room)
+		if shown == "" || r.counter.count(shown+text) > limit {
+			break
+		}
+		text = shown + text
 	}
 	return text
 }
 
-func exchange(ask, answer string) string {
-	return fmt.Sprintf("Person: %s\nAssistant: %s\n", ask, answer)
+// exchange renders one exchange in at most limit tokens, "" when there is no
+// room to name both speakers.
+func (r *run) exchange(ask, answer string, limit int) string {
+	const form = "Person: %s\nAssistant: %s\n"
+	whole := fmt.Sprintf(form, ask, answer)
+	if r.counter.count(whole) <= limit {
+		return whole
+	}
+	share := (limit - r.counter.count(fmt.Sprintf(form, "", "")) - 1) / 2
+	if share < 1 {
+		return ""
+	}
+	if n := r.counter.count(ask); n < share { // the other may use what a short one leaves
+		share += share - n
+	} else if n := r.counter.count(answer); n < share {
+		share += share - n
+	}
+	return fmt.Sprintf(form, r.counter.clip(ask, "…", share), r.counter.clip(answer, "…", share))
 }
 
 // oneLine keeps an exchange to its two lines, so that a text in it cannot pass

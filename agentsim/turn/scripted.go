@@ -56,7 +56,7 @@ func (s *Scripted) Reply(ctx context.Context, req Request) (Reply, error) {
 func (s *Scripted) next(req Request) ScriptedReply {
 	n := len(s.calls)
 	if n >= len(s.replies) {
-		return s.fail(fmt.Errorf("the script ran out: it has %d replies, and model call %d asks for %s", len(s.replies), n+1, req.Stage))
+		return s.fail(fmt.Errorf("the script ran out: it ends with reply %d, but model call %d asks for %s: %q", n, n+1, req.Stage, asked(req)))
 	}
 	reply := s.replies[n]
 	if s.Resolve == nil {
@@ -75,6 +75,14 @@ func (s *Scripted) next(req Request) ScriptedReply {
 		return s.fail(fmt.Errorf("model call %d (%s): %w", n+1, req.Stage, err))
 	}
 	return reply
+}
+
+// asked is the end of a prompt, which says what is wanted.
+func asked(req Request) string {
+	if len(req.Parts) == 0 {
+		return ""
+	}
+	return shorten(oneLine(req.Parts[len(req.Parts)-1].Text), 200)
 }
 
 func (s *Scripted) fail(err error) ScriptedReply {

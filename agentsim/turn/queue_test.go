@@ -1,0 +1,169 @@
+package turn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/goliathfs/goliathfs/agentsim/turn"
+)
+
+// gate is a model whose replies wait until they are let go.
+type gate struct {
+	arrived chan string // the request of each call
+	release chan error  // what each call ends with
+}
+
+func newGate() *gate { return &gate{make(chan string), make(chan error)} }
+
+func (g *gate) Reply(ctx context.Context, req turn.Request) (turn.Reply, error) {
+	g.arrived <- req.Prompt()
+	select {
+	case err := <-g.release:
+		return turn.Reply{Text: "ok"}, err
+	case <-ctx.Done():
+		return turn.Reply{}, ctx.Err()
+	}
+}
+
+// start calls Run on a goroutine that reports to done when it ends.
+func start(t *testing.T, a *turn.Agent, ctx context.Context, ask, conversation string, done chan<- string) {
+	t.Helper()
+	entered := make(chan struct{})
+	go func() {
+		close(entered)
+		_, err := a.Run(ctx, ask, &turn.RunOptions{Conversation: conversation})
+		done <- fmt.Sprintf("%s: %v", ask, err)
+	}()
+	<-entered
+}
+
+// Runs of one conversation never overlap, and all of them come to an end.
+func TestConversationsAreQueued(t *testing.T) {
+	var mu sync.Mutex
+	running, most := map[string]int{}, map[string]int{}
+	hooks := turn.Hooks{
+		BeforeRun: func(_ context.Context, r turn.RunInfo) error {
+			mu.Lock()
+			defer mu.Unlock()
+			running[r.Conversation]++
+			most[r.Conversation] = max(most[r.Conversation], running[r.Conversation])
+			return nil
+		},
+		OnFinish: func(_ context.Context, r turn.RunInfo, _ *turn.Outcome, _ error) error {
+			mu.Lock()
+			defer mu.Unlock()
+			running[r.Conversation]--
+			return nil
+		},
+	}
+	a := newAgent(t, always("ok"), turn.Options{Hooks: []turn.Hooks{hooks}})
+	var wg sync.WaitGroup
+	for i := range 60 {
+		wg.Go(func() {
+			if _, err := a.Run(t.Context(), "hi", &turn.RunOptions{Conversation: []string{"", "a", "b"}[i%3]}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, conversation := range []string{"", "a", "b"} {
+		if most[conversation] != 1 {
+			t.Errorf("%d runs of %q overlapped", most[conversation], conversation)
+		}
+	}
+}
+
+// always is a model with one reply.
+type always string
+
+func (m always) Reply(context.Context, turn.Request) (turn.Reply, error) {
+	return turn.Reply{Text: string(m)}, nil
+}
+
+func TestConversationsGoOnSideBySide(t *testing.T) {
+	g := newGate()
+	a := newAgent(t, g, turn.Options{})
+	done := make(chan string, 3)
+	for _, conversation := range []string{"", "a", "b"} {
+		start(t, a, t.Context(), "ask "+conversation, conversation, done)
+	}
+	for range 3 { // all three are in the model at the same time
+		<-g.arrived
+	}
+	for range 3 {
+		g.release <- nil
+	}
+	for range 3 {
+		<-done
+	}
+}
+
+// A run that fails and one that gives up waiting do not stop those behind.
+func TestFailedAndCancelledRunsLetTheNextIn(t *testing.T) {
+	g := newGate()
+	a := newAgent(t, g, turn.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan string, 4)
+	start(t, a, ctx, "first", "a", done)
+	<-g.arrived // the first is in
+	waiting, giveUp := context.WithCancel(t.Context())
+	start(t, a, waiting, "second", "a", done)
+	giveUp()
+	if got := <-done; got != "second: the run was given up before it began: context canceled" {
+		t.Errorf("the waiting run ended with %q", got)
+	}
+	start(t, a, t.Context(), "third", "a", done)
+	cancel()
+	if got := <-done; got != "first: the run was cancelled: context canceled" {
+		t.Errorf("the first run ended with %q", got)
+	}
+	<-g.arrived
+	g.release <- errors.New("broken")
+	if got := <-done; got != "third: <nil>" { // model-error is an outcome
+		t.Errorf("the third run ended with %q", got)
+	}
+	start(t, a, t.Context(), "fourth", "a", done)
+	<-g.arrived
+	g.release <- nil
+	<-done
+}
+
+// The order of a queue is the order of the calls: each run is called only when
+// the one before it is known to wait.
+func TestQueueKeepsTheOrderOfCalls(t *testing.T) {
+	var mu sync.Mutex
+	var order []string
+	hook := turn.Hooks{BeforeRun: func(_ context.Context, r turn.RunInfo) error {
+		mu.Lock()
+		defer mu.Unlock()
+		order = append(order, r.Ask)
+		return nil
+	}}
+	g := newGate()
+	a := newAgent(t, g, turn.Options{Hooks: []turn.Hooks{hook}})
+	done := make(chan string, 3)
+	start(t, a, t.Context(), "0", "a", done)
+	<-g.arrived
+	for i := 1; i < 3; i++ {
+		start(t, a, t.Context(), fmt.Sprint(i), "a", done)
+		for turn.Waiting(a, "a") < i {
+			runtime.Gosched() // until the call has joined the queue
+		}
+	}
+	g.release <- nil
+	for range 2 {
+		<-g.arrived
+		g.release <- nil
+	}
+	for range 3 {
+		<-done
+	}
+	if !slices.IsSorted(order) || len(order) != 3 {
+		t.Errorf("the runs began as %v", order)
+	}
+}
