@@ -94,19 +94,13 @@ func (r *run) background() string {
 	return b.String()
 }
 
-// exchangeReserve is what each older exchange keeps of the room, in tokens, so
-// that a long newer one does not push it out.
-const exchangeReserve = 32
-
 // exchanges renders exchanges in at most limit tokens, newest first: what does
-// not fit is clipped, both speakers alike, rather than dropped.
+// not fit is clipped, both speakers alike, rather than dropped. An eighth of the
+// room is kept for each older exchange, so that a long one does not push it out.
 func (r *run) exchanges(recent []memory.Exchange, limit int) string {
 	text := ""
 	for i := len(recent) - 1; i >= 0; i-- {
-		room := limit - r.counter.count(text)
-		if older := i * exchangeReserve; older < room/2 {
-			room -= older
-		}
+		room := limit - r.counter.count(text) - i*limit/8
 		shown := r.exchange(oneLine(recent[i].Ask), oneLine(recent[i].Answer), room)
 		if shown == "" || r.counter.count(shown+text) > limit {
 			break
