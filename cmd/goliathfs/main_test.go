@@ -30,6 +30,7 @@ func TestScript(t *testing.T) {
 			"sql":       sql,
 			"flip":      flip,
 			"server":    server,
+			"says":      says,
 			"ended":     ended,
 			"interrupt": interrupt,
 		},

@@ -65,7 +65,12 @@ func sentence(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // servers are the background processes of one script, by name.
-type servers map[string]*exec.Cmd
+type servers map[string]*process
+
+type process struct {
+	*exec.Cmd
+	out *bufio.Reader
+}
 
 type serversKey struct{}
 
@@ -82,21 +87,26 @@ func server(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(self, args[2:]...)
 	cmd.Dir = ts.Getenv("WORK")
+	cmd.Stderr = ts.Stderr()
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
 	ts.Check(cmd.Start())
-	running := ts.Value(serversKey{}).(servers)
-	running[args[0]] = cmd
-	line, err := bufio.NewReader(out).ReadString('\n')
+	ts.Value(serversKey{}).(servers)[args[0]] = &process{cmd, bufio.NewReader(out)}
+	says(ts, neg, args[:2])
+}
+
+// says waits for the next line of a server, which must match a pattern.
+func says(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: says name pattern")
+	}
+	line, err := ts.Value(serversKey{}).(servers)[args[0]].out.ReadString('\n')
 	if err != nil {
-		delete(running, args[0])
-		ts.Fatalf("it is not ready: %v; %v; %s", err, cmd.Wait(), stderr.String())
+		ts.Fatalf("%s says nothing: %v", args[0], err)
 	}
 	match := regexp.MustCompile(args[1]).FindStringSubmatch(strings.TrimSpace(line))
 	if match == nil {
-		ts.Fatalf("it says %q", line)
+		ts.Fatalf("%s says %q", args[0], line)
 	}
 	if len(match) > 1 {
 		ts.Setenv("READY", match[1])
@@ -109,9 +119,9 @@ func ended(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: ended name")
 	}
 	running := ts.Value(serversKey{}).(servers)
-	cmd := running[args[0]]
+	p := running[args[0]]
 	delete(running, args[0])
-	ts.Check(cmd.Wait())
+	ts.Check(p.Wait())
 }
 
 // interrupt ends a server as Ctrl-C does, and waits for it.
@@ -125,8 +135,8 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 
 // kill ends the servers that a script has left running.
 func (s servers) kill() {
-	for _, cmd := range s {
-		_ = cmd.Process.Kill() // the script has failed, or the process has ended
-		_ = cmd.Wait()
+	for _, p := range s {
+		_ = p.Process.Kill() // the script has failed, or the process has ended
+		_ = p.Wait()
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,11 @@ is "ready"; "overflow" means that changes may have been missed, so look again.`,
 		Args:    takes(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return flags.withStore(cmd, args[0], storeurl.Live, func(s *storeurl.Store) error {
+				for _, part := range s.Parts {
+					if part.URL.Scheme == storeurl.Badger {
+						fmt.Fprintf(cmd.ErrOrStderr(), "no one else can write to %s while it is watched: watch its agent instead, with unix:SOCKET (see goliathfs serve)\n", part.URL)
+					}
+				}
 				return watch(cmd.Context(), s.Backend, orRoot(args[1:])[0], newOutput(cmd), asJSON)
 			})
 		},

@@ -8,19 +8,15 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
 
-// Options are the limits of a call. A nil field is not given. The JSON names
-// are those of a Request.
+// Options are the limits of a call. A nil field is not given.
 type Options struct {
-	Root         *string `json:"root"`
-	MaxTokens    *int    `json:"maxTokens"`
-	DefaultLines *int    `json:"defaultLines"`
-	MaxLines     *int    `json:"maxLines"`
-	MaxMatches   *int    `json:"maxMatches"`
-	MaxFiles     *int    `json:"maxFiles"`
+	Root         *string
+	MaxTokens    *int
+	DefaultLines *int
+	MaxLines     *int
+	MaxMatches   *int
+	MaxFiles     *int
 }
-
-// optionNames are the JSON names, for messages.
-const optionNames = "root, maxTokens, defaultLines, maxLines, maxMatches, maxFiles"
 
 // over returns o with what it lacks taken from base.
 func (o Options) over(base Options) Options {

@@ -155,6 +155,31 @@ func TestManyOptions(t *testing.T) {
 	}
 }
 
+func TestParseRequestRefuses(t *testing.T) {
+	for _, c := range []struct{ line, says string }{
+		{``, "blank"},
+		{`null`, "not null"},
+		{`"x"`, "a request must be an object, not string"},
+		{`{"tool":5,"input":{}}`, "tool must be a string, not number"},
+		{`{"tool":"glob","input":{},"all":"yes"}`, "all must be true or false, not string"},
+		{`{"tool":"glob","input":{},"options":[]}`, "options must be an object, not array"},
+		{`{"tool":"glob","input":{},"options":{"maxTokens":1.5}}`, "maxTokens must be a whole number, not number 1.5"},
+		{`{"tool":"glob","input":{},"options":{"maxtokens":1}}`, `unknown field "maxtokens", options has defaultLines`},
+		{`{"Tool":"glob","input":{}}`, `unknown field "Tool"`},
+		{`{"tool":"glob"`, "ends too early"},
+		{`{"tool":"glob","input":{}}{}`, "goes on after the request"},
+		{"{\"tool\":\"glob\",\"input\":{\"pattern\":\"\xff\"}}", "not valid UTF-8"},
+	} {
+		if req, err := toolcall.ParseRequest([]byte(c.line)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %+v, %v, want an error with %q", c.line, req, err, c.says)
+		}
+	}
+	req, err := toolcall.ParseRequest([]byte(`{"tool":"glob","input":{},"all":null,"options":null}`))
+	if err != nil || req.All != nil || req.Options != (toolcall.Options{}) {
+		t.Errorf("nulls: %+v, %v", req, err)
+	}
+}
+
 func FuzzParseRequest(f *testing.F) {
 	f.Add([]byte(`{"tool":"glob","input":{"pattern":"/**"},"all":true,"options":{"root":"/","maxTokens":1}}`))
 	f.Add([]byte(`{"tool":5}`))
