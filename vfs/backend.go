@@ -57,7 +57,7 @@ func (o ListOptions) Checked() (ListOptions, error) {
 	return o, nil
 }
 
-// Page is one page of a listing.
+// Page is one page of a listing. It belongs to the caller, who may change it.
 type Page struct {
 	Files []Info // in order of vpath.Compare
 	Next  string // the last path of Files when more exist, else ""

@@ -84,6 +84,9 @@ func (l *lister) fill(src *source, dir, until string) error {
 		if err != nil {
 			return err
 		}
+		if l.files == nil {
+			l.files = page.Files[:0] // a page belongs to who asked for it, so it is filtered in place
+		}
 		for _, info := range page.Files {
 			info.Path = vpath.Join(src.prefix, info.Path)
 			if until != "" && vpath.Compare(info.Path, until) > 0 {

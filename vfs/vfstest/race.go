@@ -49,7 +49,6 @@ func retry(others int, try func() error) error {
 const (
 	racers = 16
 	rounds = 6
-	bodies = 4 // of each size, in raceTorn
 )
 
 // winner returns the index of the one nil error, and records a problem when
@@ -163,92 +162,6 @@ func raceEdits(c *checker) {
 			c.errorf("the edit of writer %d is in the file %d times, all reported success", i, n)
 		}
 	}
-}
-
-// raceTorn writes bodies that are one letter repeated, each letter with a
-// length of its own, while readers look.
-func raceTorn(c *checker) {
-	sizes := []int{1, 100, 4_000, 4_097, 65_537, 300_000, 1 << 20}
-	if limit, ok := c.maxBytes(); ok {
-		for i := range sizes {
-			sizes[i] = min(sizes[i], limit-len(sizes)+i)
-		}
-	}
-	body := func(i int) string { return strings.Repeat(string(rune('a'+i)), sizes[i]) }
-	s := c.open(nil)
-	s.write("/a", body(0), "")
-
-	var mu sync.Mutex
-	lengths := map[vfs.Revision]int{} // what was written or read at each revision
-	learn := func(rev vfs.Revision, n int) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if known, ok := lengths[rev]; ok && known != n {
-			return fmt.Errorf("the revision %q has %d bytes once and %d bytes another time", rev, known, n)
-		}
-		lengths[rev] = n
-		return nil
-	}
-	done := make(chan struct{})
-	var readers sync.WaitGroup
-	seen := make([]error, 3)
-	for r := range seen {
-		readers.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
-				f, err := vfs.Read(c.ctx, s.b, "/a")
-				if err == nil {
-					err = whole(f, body)
-				}
-				if err == nil {
-					err = learn(f.Revision, len(f.Content))
-				}
-				if err != nil {
-					seen[r] = err
-					return
-				}
-			}
-		})
-	}
-	errs := atOnce(len(sizes), func(i int) error {
-		for range bodies {
-			err := retry(bodies*len(sizes), func() error {
-				info, err := vfs.Stat(c.ctx, s.b, "/a")
-				if err == nil {
-					info, err = vfs.Write(c.ctx, s.w, "/a", body(i), info.Revision)
-				}
-				if err == nil {
-					err = learn(info.Revision, sizes[i])
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	close(done)
-	readers.Wait()
-	c.ok(errors.Join(append(errs, seen...)...), "racing writes and reads")
-}
-
-// whole returns an error unless f holds one of the bodies.
-func whole(f vfs.File, body func(int) string) error {
-	if f.Content == "" {
-		return errors.New("a read was empty, which no one wrote")
-	}
-	if want := body(int(f.Content[0] - 'a')); f.Content != want {
-		return fmt.Errorf("a read of %d bytes is no body that was written: one starts like it and has %d", len(f.Content), len(want))
-	}
-	if f.Size >= 0 && f.Size != int64(len(f.Content)) {
-		return fmt.Errorf("a read of %d bytes says size %d", len(f.Content), f.Size)
-	}
-	return nil
 }
 
 func raceApart(c *checker) {
