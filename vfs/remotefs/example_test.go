@@ -56,3 +56,17 @@ func Example() {
 	// Water the basil.
 	// write /notes/today.md: this path cannot be changed
 }
+
+// What an agent adds to be looked into.
+func ExampleServe() {
+	ctx := context.Background()
+	files, err := memfs.New(nil, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	listener, err := remotefs.Listen("unix:agent.sock")
+	if err != nil {
+		log.Fatal(err)
+	}
+	go remotefs.Serve(ctx, listener, files, nil)
+}
