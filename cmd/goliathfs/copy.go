@@ -104,11 +104,11 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 // must be opened for writing.
 func (o *copyOptions) openBoth(ctx context.Context, opener *storeurl.Opener, src, dst storeurl.Spec, intent storeurl.Intent) (s, d vfs.Backend, err error) {
 	openSrc := func() error {
-		s, err = openSide(ctx, opener, src, storeurl.Look)
+		s, err = openSide(ctx, opener, src, storeurl.Look, dst.URL)
 		return err
 	}
 	openDst := func() error {
-		d, err = openSide(ctx, opener, dst, intent)
+		d, err = openSide(ctx, opener, dst, intent, src.URL)
 		if o.transfer.DryRun && errors.Is(err, fs.ErrNotExist) {
 			d, err = memfs.New(nil, nil) // stands for what would be made
 		}
@@ -153,10 +153,10 @@ func setNamespace(name string, urls ...*storeurl.URL) error {
 	return nil
 }
 
-// openSide opens a store or a host folder.
-func openSide(ctx context.Context, opener *storeurl.Opener, spec storeurl.Spec, intent storeurl.Intent) (vfs.Backend, error) {
+// openSide opens a store or a host folder, which may hold the other side.
+func openSide(ctx context.Context, opener *storeurl.Opener, spec storeurl.Spec, intent storeurl.Intent, other storeurl.URL) (vfs.Backend, error) {
 	if spec.URL.Scheme == storeurl.Dir && len(spec.Routes) == 0 {
-		return opener.OpenDir(spec.URL, intent)
+		return opener.OpenDir(spec.URL, intent, other)
 	}
 	s, err := opener.Open(ctx, spec, intent)
 	if err != nil {

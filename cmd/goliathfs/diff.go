@@ -50,7 +50,11 @@ func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
 	}
 	return withOpener(func(opener *storeurl.Opener) error {
 		for _, side := range []*diffSide{a, b} {
-			if err := side.open(cmd.Context(), opener); err != nil {
+			other := b
+			if side == b {
+				other = a
+			}
+			if err := side.open(cmd.Context(), opener, other.spec.URL); err != nil {
 				return err
 			}
 			for _, p := range side.seeded {
@@ -82,12 +86,12 @@ func newDiffSide(flags *storeFlags, raw string) (*diffSide, error) {
 	return &diffSide{spec: spec}, err
 }
 
-func (d *diffSide) open(ctx context.Context, opener *storeurl.Opener) (err error) {
+func (d *diffSide) open(ctx context.Context, opener *storeurl.Opener, other storeurl.URL) (err error) {
 	if d.golden != "" {
 		d.backend, d.seeded, err = openGolden(d.golden)
 		return err
 	}
-	d.backend, err = openSide(ctx, opener, d.spec, storeurl.Look)
+	d.backend, err = openSide(ctx, opener, d.spec, storeurl.Look, other)
 	return err
 }
 

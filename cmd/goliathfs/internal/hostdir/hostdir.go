@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,8 +23,9 @@ const maxBytes = 1 << 20
 
 // Dir is an open folder. It is safe for concurrent use.
 type Dir struct {
-	root  *os.Root
-	temps atomic.Uint64 // numbers temporary files
+	root    *os.Root
+	exclude []string      // virtual paths, with what lies below them
+	temps   atomic.Uint64 // numbers temporary files
 
 	scan     sync.Once
 	files    []vfs.Info // in order of vpath.Compare
@@ -68,6 +70,35 @@ func Open(name string, create bool) (*Dir, error) {
 		return nil, fmt.Errorf("cannot open the folder: %w", err)
 	}
 	return &Dir{root: root}, nil
+}
+
+// Exclude leaves paths of this machine, and what lies below them, out of lists.
+// Those outside the folder have no effect. Call it before the first List.
+func (d *Dir) Exclude(names ...string) {
+	folder := realPath(d.root.Name())
+	for _, name := range names {
+		rel, err := filepath.Rel(folder, realPath(name))
+		if err == nil && filepath.IsLocal(rel) && rel != "." {
+			d.exclude = append(d.exclude, "/"+filepath.ToSlash(rel))
+		}
+	}
+}
+
+// realPath is the absolute name without symbolic links, of which the last
+// segments may not exist yet.
+func realPath(name string) string {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real
+	}
+	dir := filepath.Dir(abs)
+	if dir == abs {
+		return abs
+	}
+	return filepath.Join(realPath(dir), filepath.Base(abs))
 }
 
 // missing is the error of a folder that is not there.

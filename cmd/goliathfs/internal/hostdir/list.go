@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sort"
 	"strings"
 
@@ -78,6 +79,12 @@ func (d *Dir) walk(ctx context.Context) error {
 		}
 		if name == "." {
 			return err
+		}
+		if slices.Contains(d.exclude, "/"+name) {
+			if entry != nil && entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		}
 		if err != nil {
 			d.problem(name, hostError(err).Error())

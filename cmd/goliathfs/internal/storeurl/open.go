@@ -207,11 +207,18 @@ func (s *Store) Writable(path string) bool {
 	return !where.ReadOnly && !where.URL.ReadOnly && where.URL.Scheme != Static
 }
 
-// OpenDir opens a host folder for a copy or a comparison.
-func (o *Opener) OpenDir(u URL, intent Intent) (*hostdir.Dir, error) {
+// OpenDir opens a host folder for a copy to, or a comparison with, another
+// store. What that keeps inside the folder is no part of the folder.
+func (o *Opener) OpenDir(u URL, intent Intent, other URL) (*hostdir.Dir, error) {
 	d, err := hostdir.Open(u.Target, intent >= Create)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", u, err)
+	}
+	switch other.Scheme {
+	case Badger, Dir:
+		d.Exclude(other.Target)
+	case SQLite:
+		d.Exclude(other.Target, other.Target+"-wal", other.Target+"-shm", other.Target+"-journal")
 	}
 	o.keep(d)
 	return d, nil
