@@ -80,34 +80,7 @@ func TestKilledAgent(t *testing.T) {
 		t.Fatalf("the first event is %+v", e)
 	}
 
-	var busy sync.WaitGroup
-	begun := make(chan struct{}, 64)
-	for i := range 16 {
-		busy.Go(func() {
-			for n := 0; ; n++ {
-				_, err := c.Write(t.Context(), fmt.Sprintf("/%d/%d", i, n), strings.Repeat("x", 10_000), "")
-				if err == nil {
-					_, err = c.List(t.Context(), "/", vfs.ListOptions{})
-				}
-				if err != nil {
-					if vfs.Code(err) != "store" || !strings.Contains(err.Error(), "agent at "+addr) && !strings.Contains(err.Error(), "no agent answers at "+addr) {
-						t.Errorf("while the agent dies: %v", err)
-					}
-					return
-				}
-				if n == 3 {
-					begun <- struct{}{}
-				}
-			}
-		})
-	}
-	for range 16 {
-		<-begun
-	}
-	if err := process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	busy.Wait()
+	killUnderLoad(t, c, addr, process)
 	if _, err := c.Read(t.Context(), "/seeded"); err == nil || !strings.Contains(err.Error(), "no agent answers at "+addr+", start it") {
 		t.Errorf("without an agent: %v", err)
 	}
@@ -140,6 +113,40 @@ func TestKilledAgent(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the watch: %v", err)
 	}
+}
+
+// killUnderLoad kills the agent while many goroutines use it, and looks at how
+// their operations end.
+func killUnderLoad(t *testing.T, c *remotefs.Client, addr string, process *os.Process) {
+	t.Helper()
+	var busy sync.WaitGroup
+	begun := make(chan struct{}, 64)
+	for i := range 16 {
+		busy.Go(func() {
+			for n := 0; ; n++ {
+				_, err := c.Write(t.Context(), fmt.Sprintf("/%d/%d", i, n), strings.Repeat("x", 10_000), "")
+				if err == nil {
+					_, err = c.List(t.Context(), "/", vfs.ListOptions{})
+				}
+				if err != nil {
+					if vfs.Code(err) != "store" || !strings.Contains(err.Error(), "agent at "+addr) && !strings.Contains(err.Error(), "no agent answers at "+addr) {
+						t.Errorf("while the agent dies: %v", err)
+					}
+					return
+				}
+				if n == 3 {
+					begun <- struct{}{}
+				}
+			}
+		})
+	}
+	for range 16 {
+		<-begun
+	}
+	if err := process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	busy.Wait()
 }
 
 // TestServerEnds ends a server and starts another one for the same client.

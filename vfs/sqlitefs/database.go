@@ -31,6 +31,8 @@ type database struct {
 
 	flush checkpointer
 
+	maxKnown int // files that a watch remembers
+
 	pollers int // of all spaces, the first pins and the last unpins; guarded by turn
 
 	spaceMu sync.Mutex
@@ -48,6 +50,7 @@ func newDatabase(opts Options, opener func(context.Context) (*sql.DB, error)) *d
 	return &database{
 		opts:       opts,
 		opener:     opener,
+		maxKnown:   defaultKnown,
 		connecting: make(chan struct{}, 1),
 		turn:       make(chan struct{}, 1),
 		spaces:     map[string]*space{},

@@ -6,10 +6,10 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
-// maxKnown is the greatest namespace whose revisions are remembered to tell
+// defaultKnown is the greatest namespace whose revisions are remembered to tell
 // which files another program changed; a watch of a larger one reports an
 // overflow instead.
-const maxKnown = 200_000
+const defaultKnown = 200_000
 
 // poller finds the changes that others made to one namespace.
 type poller struct {

@@ -84,9 +84,14 @@ func leftover(t *testing.T, mode string) (file string, want map[string]string) {
 	return file, want
 }
 
-// TestReadOnlyChangesNothing reads databases in every state that a device can
-// leave them in.
-func TestReadOnlyChangesNothing(t *testing.T) {
+// state is a database as a device may leave it.
+type state struct {
+	file string
+	want map[string]string
+}
+
+func states(t *testing.T) map[string]state {
+	t.Helper()
 	closed := filepath.Join(t.TempDir(), "closed.db")
 	s := open(t, closed, nil)
 	if _, err := s.Write(t.Context(), "/one", "1", ""); err != nil {
@@ -102,16 +107,18 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	if err := os.WriteFile(emptyLog+"-wal", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct {
-		file string
-		want map[string]string
-	}{
+	return map[string]state{
 		"closed":    {closed, map[string]string{"/one": "1"}},
 		"log":       {withLog, logged},
 		"journal":   {hot, committed},
 		"empty log": {emptyLog, map[string]string{"/one": "1"}},
 		"device":    {device(t), deviceFiles(t)["default"]},
-	} {
+	}
+}
+
+// TestReadOnlyChangesNothing reads databases in every such state.
+func TestReadOnlyChangesNothing(t *testing.T) {
+	for name, c := range states(t) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Dir(c.file)
 			if err := os.Chmod(c.file, 0o400); err != nil {
@@ -126,15 +133,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 			if diff := cmp.Diff(c.want, contents(t, s)); diff != "" {
 				t.Error(diff)
 			}
-			if _, err := s.Write(t.Context(), "/w", "", ""); !errors.Is(err, vfs.ErrReadOnly) {
-				t.Errorf("write: %v", err)
-			}
-			if err := s.Remove(t.Context(), "/one", "x"); !errors.Is(err, vfs.ErrReadOnly) {
-				t.Errorf("remove: %v", err)
-			}
-			if _, writable := s.Route("/one"); writable {
-				t.Error("Route says that the store can be written")
-			}
+			refuseWrites(t, s)
 			if _, err := s.Check(t.Context(), nil); err != nil {
 				t.Error(err)
 			}
@@ -148,6 +147,22 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 				t.Errorf("after closing: %s", diff)
 			}
 		})
+	}
+}
+
+func refuseWrites(t *testing.T, s *sqlitefs.FS) {
+	t.Helper()
+	if _, err := s.Write(t.Context(), "/w", "", ""); !errors.Is(err, vfs.ErrReadOnly) {
+		t.Errorf("write: %v", err)
+	}
+	if err := s.Remove(t.Context(), "/one", "x"); !errors.Is(err, vfs.ErrReadOnly) {
+		t.Errorf("remove: %v", err)
+	}
+	if err := s.Compact(t.Context()); !errors.Is(err, vfs.ErrReadOnly) {
+		t.Errorf("compact: %v", err)
+	}
+	if _, writable := s.Route("/one"); writable {
+		t.Error("Route says that the store can be written")
 	}
 }
 

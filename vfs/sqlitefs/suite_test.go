@@ -74,8 +74,16 @@ func TestFile(t *testing.T) {
 	})
 }
 
+// conforms runs the suite on the store alone; TestFile runs it behind wrappers too.
+func conforms(t *testing.T, cfg vfstest.Config) {
+	t.Helper()
+	if err := vfstest.Check(t, cfg); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestMemory(t *testing.T) {
-	vfstest.TestBackend(t, vfstest.Config{
+	conforms(t, vfstest.Config{
 		BuiltIn: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
 			s := open(t, sqlitefs.Memory, fast())
@@ -90,7 +98,7 @@ func TestMemory(t *testing.T) {
 func TestRollback(t *testing.T) {
 	pools := map[vfs.Backend]*sql.DB{}
 	var mu sync.Mutex
-	vfstest.TestBackend(t, vfstest.Config{
+	conforms(t, vfstest.Config{
 		BuiltIn: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
 			db := pool(t, filepath.Join(t.TempDir(), "files.db"), `PRAGMA synchronous = OFF`)

@@ -192,7 +192,7 @@ func (s *FS) revisions(ctx context.Context, h *handle) (map[string]vfs.Revision,
 			if checkRow(path, key, rev) != nil {
 				continue
 			}
-			if len(all) == maxKnown {
+			if len(all) == s.db.maxKnown {
 				all = nil
 				return nil
 			}

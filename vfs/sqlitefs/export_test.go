@@ -1,0 +1,5 @@
+package sqlitefs
+
+// SetMaxKnown makes watches treat a namespace of more than n files as too large
+// to remember.
+func (s *FS) SetMaxKnown(n int) { s.db.maxKnown = n }
