@@ -86,7 +86,9 @@ func (r *replayer) makeTools() error {
 	var err error
 	r.tools, err = agenttool.New(agenttool.Options{
 		BackendFor: func(ctx context.Context, scope agenttool.Scope) (vfs.Backend, error) {
-			return r.stores.view(ctx, scope.Conversation)
+			// A call that is cancelled must find its files open, as it would in an
+			// application, or what it shows would depend on the store.
+			return r.stores.view(context.WithoutCancel(ctx), scope.Conversation)
 		},
 		Root:         f.Root,
 		Writable:     f.ReadOnly != nil && !*f.ReadOnly,

@@ -55,7 +55,7 @@ func (d *decoder) parse(src []byte) (body ast.Node, err error) {
 			body, err = nil, d.at(1, 1).Errorf("this is not YAML: the parser gave up on it (%v)", r)
 		}
 	}()
-	f, err := parser.ParseBytes(src, 0)
+	f, err := parser.ParseBytes(src, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, d.syntaxError(err)
 	}
@@ -141,15 +141,30 @@ func (d *decoder) value(n ast.Node, v reflect.Value, depth int) error {
 	return d.scalar(n, v)
 }
 
-// pairs returns the entries of a mapping with their keys as texts.
+// pairs returns the entries of a mapping, whose names must differ. The parser
+// could check that, but counts lines from where the YAML begins.
 func (d *decoder) pairs(n ast.Node) ([]*ast.MappingValueNode, error) {
+	var pairs []*ast.MappingValueNode
 	switch m := n.(type) {
 	case *ast.MappingNode:
-		return m.Values, nil
+		pairs = m.Values
 	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{m}, nil
+		pairs = append(pairs, m)
+	default:
+		return nil, d.pos(n.GetToken()).Errorf("names with values belong here, not %s", kindOf(n))
 	}
-	return nil, d.pos(n.GetToken()).Errorf("names with values belong here, not %s", kindOf(n))
+	seen := make(map[string]bool, len(pairs))
+	for _, p := range pairs {
+		name, err := d.key(p)
+		if err != nil {
+			return nil, err
+		}
+		if seen[name] {
+			return nil, d.pos(p.Key.GetToken()).Errorf("%q is given twice", name)
+		}
+		seen[name] = true
+	}
+	return pairs, nil
 }
 
 func (d *decoder) key(p *ast.MappingValueNode) (string, error) {
@@ -223,9 +238,6 @@ func (d *decoder) mapping(n ast.Node, v reflect.Value, depth int) error {
 			return err
 		}
 		key := reflect.ValueOf(name).Convert(v.Type().Key())
-		if v.MapIndex(key).IsValid() { // the parser sees 1 and "1" as two names
-			return d.pos(p.Key.GetToken()).Errorf("%q is given twice", name)
-		}
 		elem := reflect.New(v.Type().Elem()).Elem()
 		if err := d.value(p.Value, elem, depth+1); err != nil {
 			return err
@@ -266,6 +278,9 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value) error {
 		v.SetInt(i)
 	case reflect.String:
 		s, ok := text(n)
+		if _, null := n.(*ast.NullNode); null {
+			return pos.Errorf("a text belongs here, not nothing; write \"\" for an empty one")
+		}
 		if !ok {
 			return pos.Errorf("a text belongs here, not %s; put it in double quotes if it is meant as text", kindOf(n))
 		}
