@@ -21,8 +21,8 @@ func (f *FS) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Pa
 	if err != nil {
 		return vfs.Page{}, err
 	}
-	l := &lister{ctx: ctx, after: opts.After, want: opts.Limit + 1} // one more tells whether more exist
-	if err := l.region(f.owner(dir), dir); err != nil {
+	l := &lister{after: opts.After, want: opts.Limit + 1} // one more tells whether more exist
+	if err := l.region(ctx, f.owner(dir), dir); err != nil {
 		return vfs.Page{}, bare(err)
 	}
 	page := vfs.Page{Files: l.files}
@@ -37,7 +37,6 @@ func (f *FS) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Pa
 // and "/" are neighbours in that order, so the stores need no merging: they
 // take turns.
 type lister struct {
-	ctx   context.Context
 	after string // everything up to here has been seen; a visible path or bound
 	want  int
 	files []vfs.Info
@@ -46,19 +45,19 @@ type lister struct {
 func (l *lister) full() bool { return len(l.files) >= l.want }
 
 // region collects what src and the routes inside it show at or below dir.
-func (l *lister) region(src *source, dir string) error {
+func (l *lister) region(ctx context.Context, src *source, dir string) error {
 	for _, route := range src.inner {
 		past := vpath.Past(route.prefix)
 		if !vpath.Within(route.prefix, dir) || vpath.Compare(l.after, past) >= 0 {
 			continue
 		}
-		if err := l.fill(src, dir, route.prefix+"/"); err != nil {
+		if err := l.fill(ctx, src, dir, route.prefix+"/"); err != nil {
 			return err
 		}
 		if l.full() {
 			return nil
 		}
-		if err := l.region(route, route.prefix); err != nil {
+		if err := l.region(ctx, route, route.prefix); err != nil {
 			return fmt.Errorf("below %s: %w", route.prefix, bare(err))
 		}
 		if l.full() {
@@ -66,12 +65,12 @@ func (l *lister) region(src *source, dir string) error {
 		}
 		l.after = past // skips what src holds below the prefix
 	}
-	return l.fill(src, dir, "")
+	return l.fill(ctx, src, dir, "")
 }
 
 // fill collects the files of src at or below dir that sort before the bound
 // until, "" for all.
-func (l *lister) fill(src *source, dir, until string) error {
+func (l *lister) fill(ctx context.Context, src *source, dir, until string) error {
 	for !l.full() {
 		if until != "" && vpath.Compare(l.after, until) >= 0 {
 			return nil
@@ -80,7 +79,8 @@ func (l *lister) fill(src *source, dir, until string) error {
 		if !ok {
 			return nil
 		}
-		page, err := vfs.List(l.ctx, src.b, vpath.Rel(dir, src.prefix), vfs.ListOptions{After: after, Limit: min(l.want-len(l.files), maxLimit)})
+		opts := vfs.ListOptions{After: after, Limit: min(l.want-len(l.files), maxLimit)}
+		page, err := vfs.List(ctx, src.b, vpath.Rel(dir, src.prefix), opts)
 		if err != nil {
 			return err
 		}

@@ -32,11 +32,11 @@ func (r Refused) String() string {
 }
 
 // FromDir returns a snapshot of a host folder, with the modification times of
-// the host. It does not follow symbolic links below dir and leaves the folder
-// only read. What cannot be stored (a link, a device, a name that is no valid
-// path, content that is not UTF-8 or over 1,048,576 bytes, what may not be read)
-// is returned and the rest goes on; empty directories do not show. The error
-// says that dir itself cannot be read, or that ctx ended.
+// the host. What cannot be stored is returned, and the rest goes on: a symbolic
+// link, which is not followed, a device, a name that is no valid path, content
+// that is not UTF-8 or over 1,048,576 bytes, and what may not be read. Empty
+// directories do not show. The error says that dir itself cannot be read, or
+// that ctx ended.
 func FromDir(ctx context.Context, dir string) (*FS, []Refused, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -48,8 +48,14 @@ func FromDir(ctx context.Context, dir string) (*FS, []Refused, error) {
 
 // FromFS is FromDir for an io/fs.FS, such as an embed.FS.
 func FromFS(ctx context.Context, fsys fs.FS) (*FS, []Refused, error) {
-	l := &loader{ctx: ctx, fsys: fsys}
-	if err := fs.WalkDir(fsys, ".", l.visit); err != nil {
+	l := &loader{fsys: fsys}
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if ended := ctx.Err(); ended != nil {
+			return ended
+		}
+		return l.visit(name, d, err)
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	s, err := l.finish()
@@ -59,16 +65,12 @@ func FromFS(ctx context.Context, fsys fs.FS) (*FS, []Refused, error) {
 // loader walks a folder.
 type loader struct {
 	builder
-	ctx     context.Context // of the one call that the loader lives for
 	fsys    fs.FS
 	refused []Refused
 }
 
 func (l *loader) visit(name string, d fs.DirEntry, err error) error {
-	switch ended := l.ctx.Err(); {
-	case ended != nil:
-		return ended
-	case name == ".":
+	if name == "." {
 		return err
 	}
 	path := "/" + name

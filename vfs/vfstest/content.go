@@ -48,9 +48,9 @@ func contentBytes(c *checker) {
 func readMissing(c *checker) {
 	s := c.open(files("/a", "/a/b", "/d/e/f"))
 	for _, path := range []string{"/missing", "/b", "/a/b/c", "/d", "/d/e", "/A", "/a0"} {
-		_, err := vfs.Read(c.ctx, s.b, path)
+		_, err := vfs.Read(c.ctx(), s.b, path)
 		c.match(err, vfs.ErrNotFound, "read %s", path)
-		_, err = vfs.Stat(c.ctx, s.b, path)
+		_, err = vfs.Stat(c.ctx(), s.b, path)
 		c.match(err, vfs.ErrNotFound, "stat %s", path)
 	}
 }
@@ -73,7 +73,7 @@ func seedCopied(c *checker) {
 	if f := s.read("/a"); f.Content != "first" {
 		c.errorf("read /a: content %q after the seed was changed, want %q", f.Content, "first")
 	}
-	_, err := vfs.Read(c.ctx, s.b, "/new")
+	_, err := vfs.Read(c.ctx(), s.b, "/new")
 	c.match(err, vfs.ErrNotFound, "read of a file added to the seed afterwards")
 }
 
@@ -123,9 +123,9 @@ func infoAgrees(c *checker) {
 func contextCanceled(c *checker) {
 	s := c.open(files("/a"))
 	rev := s.stat("/a").Revision
-	ended, cancel := context.WithCancel(c.ctx)
+	ended, cancel := context.WithCancel(c.ctx())
 	cancel()
-	late, cancel2 := context.WithDeadline(c.ctx, time.Now().Add(-time.Hour))
+	late, cancel2 := context.WithDeadline(c.ctx(), time.Now().Add(-time.Hour))
 	defer cancel2()
 	for _, end := range []struct {
 		ctx  context.Context
@@ -187,14 +187,14 @@ func writeLimit(c *checker) {
 		if f := s.describe(path); f.Content != most {
 			c.errorf("%d bytes of %q came back as %d others", limit, fill, len(f.Content))
 		}
-		_, err := vfs.Write(c.ctx, s.w, path, most+"z", rev)
+		_, err := vfs.Write(c.ctx(), s.w, path, most+"z", rev)
 		c.match(err, vfs.ErrTooLarge, "write of %d bytes", limit+1)
 		if f := s.read(path); f.Revision != rev || f.Content != most {
 			c.errorf("a write that was too large changed the file")
 		}
-		_, err = vfs.Write(c.ctx, s.w, path+"new", most+"z", "")
+		_, err = vfs.Write(c.ctx(), s.w, path+"new", most+"z", "")
 		c.match(err, vfs.ErrTooLarge, "create with %d bytes", limit+1)
-		_, err = vfs.Read(c.ctx, s.b, path+"new")
+		_, err = vfs.Read(c.ctx(), s.b, path+"new")
 		c.match(err, vfs.ErrNotFound, "read after a create that was too large")
 		s.write(path, "small", rev)
 		s.describe(path)
@@ -205,9 +205,9 @@ func writeText(c *checker) {
 	s := c.open(files("/a"))
 	rev := s.stat("/a").Revision
 	for _, content := range []string{"\xff", "a\xc3", "\xed\xa0\x80", "ok\x80", "\xf4\x90\x80\x80", "\xc0\x80"} {
-		_, err := vfs.Write(c.ctx, s.w, "/a", content, rev)
+		_, err := vfs.Write(c.ctx(), s.w, "/a", content, rev)
 		c.match(err, vfs.ErrNotText, "write of %q", content)
-		_, err = vfs.Write(c.ctx, s.w, "/new", content, "")
+		_, err = vfs.Write(c.ctx(), s.w, "/new", content, "")
 		c.match(err, vfs.ErrNotText, "create with %q", content)
 	}
 	if f := s.read("/a"); f.Revision != rev || f.Content != "content of /a" {

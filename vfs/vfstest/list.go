@@ -79,7 +79,7 @@ func listLimit(c *checker) {
 	}
 	s := c.open(seed)
 	for _, l := range []struct{ limit, files int }{{0, 64}, {1, 1}, {64, 64}, {255, 255}, {256, 256}} {
-		page, err := s.b.List(c.ctx, "/n", vfs.ListOptions{Limit: l.limit}) // vfs.List would fill in the default
+		page, err := s.b.List(c.ctx(), "/n", vfs.ListOptions{Limit: l.limit}) // vfs.List would fill in the default
 		c.ok(err, "list with limit %d", l.limit)
 		s.checkPage("/n", vfs.ListOptions{Limit: l.limit}, page)
 		if len(page.Files) != l.files && c.cfg.BuiltIn {
@@ -90,7 +90,7 @@ func listLimit(c *checker) {
 		}
 	}
 	for _, limit := range []int{-1, 257, -64, 1 << 40} {
-		_, err := s.b.List(c.ctx, "/n", vfs.ListOptions{Limit: limit})
+		_, err := s.b.List(c.ctx(), "/n", vfs.ListOptions{Limit: limit})
 		c.match(err, fs.ErrInvalid, "list with limit %d", limit)
 	}
 }
@@ -98,7 +98,7 @@ func listLimit(c *checker) {
 func listBadBound(c *checker) {
 	s := c.open(files("/a"))
 	for _, after := range []string{"/\xff", "\xc3", "/a\xed\xa0\x80"} {
-		_, err := s.b.List(c.ctx, "/", vfs.ListOptions{After: after})
+		_, err := s.b.List(c.ctx(), "/", vfs.ListOptions{After: after})
 		c.match(err, fs.ErrInvalid, "list after %q", after)
 	}
 }

@@ -154,7 +154,7 @@ func (s *store) step(m *model, rng *rand.Rand, step int) {
 	case 0, 1, 2, 3, 4:
 		s.stepWrite(m, path, fmt.Sprint(step, strings.Repeat("x", rng.IntN(2000))), expected)
 	case 5:
-		err := vfs.Remove(s.ctx, s.w, path, expected)
+		err := vfs.Remove(s.ctx(), s.w, path, expected)
 		switch {
 		case !exists:
 			s.match(err, vfs.ErrNotFound, "remove %q", path)
@@ -166,7 +166,7 @@ func (s *store) step(m *model, rng *rand.Rand, step int) {
 			m.gone = append(m.gone, f.Revision)
 		}
 	case 6:
-		now, err := vfs.Read(s.ctx, s.b, path)
+		now, err := vfs.Read(s.ctx(), s.b, path)
 		switch {
 		case !exists:
 			s.match(err, vfs.ErrNotFound, "read %q", path)
@@ -180,7 +180,7 @@ func (s *store) step(m *model, rng *rand.Rand, step int) {
 
 func (s *store) stepWrite(m *model, path, content string, expected vfs.Revision) {
 	f, exists := m.files[path]
-	info, err := vfs.Write(s.ctx, s.w, path, content, expected)
+	info, err := vfs.Write(s.ctx(), s.w, path, content, expected)
 	if expected != f.Revision {
 		s.match(err, vfs.ErrConflict, "write %q at %q, which is at %q", path, expected, f.Revision)
 		return

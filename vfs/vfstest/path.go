@@ -75,9 +75,9 @@ func pathLongest(c *checker) {
 		c.same(s.all(path, "", 0), []string{path}, "the list of a path of 512 units")
 	}
 	for _, path := range over {
-		_, err := vfs.Read(c.ctx, s.b, path)
+		_, err := vfs.Read(c.ctx(), s.b, path)
 		c.match(err, vfs.ErrInvalidPath, "read of a path of 513 units")
-		_, err = vfs.Write(c.ctx, s.w, path, "x", "")
+		_, err = vfs.Write(c.ctx(), s.w, path, "x", "")
 		if !c.cfg.ReadOnly {
 			c.match(err, vfs.ErrInvalidPath, "write of a path of 513 units")
 		}
@@ -107,40 +107,40 @@ var (
 func (s *store) refusals(b vfs.Backend, path string, noDir bool) {
 	if noDir {
 		if w, ok := b.(vfs.Watcher); ok && !s.cfg.NoWatch {
-			err := s.soon(func() error { return w.Watch(s.ctx, path, func(vfs.Event) {}) })
+			err := s.soon(func() error { return w.Watch(s.ctx(), path, func(vfs.Event) {}) })
 			if s.match(err, vfs.ErrInvalidPath, "direct Watch of %s", clip(path)); err == errLate {
 				panic(stop{}) // the other paths would take as long
 			}
 		}
-		_, err := b.List(s.ctx, path, vfs.ListOptions{})
+		_, err := b.List(s.ctx(), path, vfs.ListOptions{})
 		s.match(err, vfs.ErrInvalidPath, "direct List of %s", clip(path))
 	}
-	_, err := b.Read(s.ctx, path)
+	_, err := b.Read(s.ctx(), path)
 	s.match(err, vfs.ErrInvalidPath, "direct Read of %s", clip(path))
 	if st, ok := b.(vfs.Statter); ok {
-		_, err := st.Stat(s.ctx, path)
+		_, err := st.Stat(s.ctx(), path)
 		s.match(err, vfs.ErrInvalidPath, "direct Stat of %s", clip(path))
 	}
 	if w, ok := b.(vfs.Writer); ok && !s.cfg.ReadOnly {
-		_, err := w.Write(s.ctx, path, "x", "")
+		_, err := w.Write(s.ctx(), path, "x", "")
 		s.match(err, vfs.ErrInvalidPath, "direct Write of %s", clip(path))
 	}
 	if r, ok := b.(vfs.Remover); ok && !s.cfg.ReadOnly {
-		s.match(r.Remove(s.ctx, path, "x"), vfs.ErrInvalidPath, "direct Remove of %s", clip(path))
+		s.match(r.Remove(s.ctx(), path, "x"), vfs.ErrInvalidPath, "direct Remove of %s", clip(path))
 	}
 }
 
 func pathRefused(c *checker) {
 	s := c.open(files("/a", "/a/b"))
 	for _, path := range append(invalidPaths, "/", "//") {
-		_, err := vfs.Read(c.ctx, s.b, path)
+		_, err := vfs.Read(c.ctx(), s.b, path)
 		c.match(err, vfs.ErrInvalidPath, "read of %s", clip(path))
-		_, err = vfs.Stat(c.ctx, s.b, path)
+		_, err = vfs.Stat(c.ctx(), s.b, path)
 		c.match(err, vfs.ErrInvalidPath, "stat of %s", clip(path))
 		if !c.cfg.ReadOnly {
-			_, err = vfs.Write(c.ctx, s.w, path, "x", "")
+			_, err = vfs.Write(c.ctx(), s.w, path, "x", "")
 			c.match(err, vfs.ErrInvalidPath, "write of %s", clip(path))
-			c.match(vfs.Remove(c.ctx, s.w, path, "x"), vfs.ErrInvalidPath, "remove of %s", clip(path))
+			c.match(vfs.Remove(c.ctx(), s.w, path, "x"), vfs.ErrInvalidPath, "remove of %s", clip(path))
 		}
 	}
 	c.same(s.all("/", "", 0), []string{"/a", "/a/b"}, "the list of / afterwards")

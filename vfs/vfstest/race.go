@@ -86,7 +86,7 @@ func raceWrite(c *checker) {
 	for range rounds {
 		infos := make([]vfs.Info, racers)
 		errs := atOnce(racers, func(i int) (err error) {
-			infos[i], err = vfs.Write(c.ctx, s.w, "/a", fmt.Sprint("writer ", i), rev)
+			infos[i], err = vfs.Write(c.ctx(), s.w, "/a", fmt.Sprint("writer ", i), rev)
 			return err
 		})
 		won := c.winner(errs, vfs.ErrConflict)
@@ -103,7 +103,7 @@ func raceCreate(c *checker) {
 	for round := range rounds {
 		path := fmt.Sprintf("/new%d", round)
 		errs := atOnce(racers, func(i int) error {
-			_, err := vfs.Write(c.ctx, s.w, path, fmt.Sprint("creator ", i), "")
+			_, err := vfs.Write(c.ctx(), s.w, path, fmt.Sprint("creator ", i), "")
 			return err
 		})
 		won := c.winner(errs, vfs.ErrConflict)
@@ -117,8 +117,8 @@ func raceRemove(c *checker) {
 	s := c.open(nil)
 	for range rounds {
 		rev := s.write("/a", "x", "").Revision
-		c.winner(atOnce(racers, func(int) error { return vfs.Remove(c.ctx, s.w, "/a", rev) }), vfs.ErrNotFound)
-		_, err := vfs.Read(c.ctx, s.b, "/a")
+		c.winner(atOnce(racers, func(int) error { return vfs.Remove(c.ctx(), s.w, "/a", rev) }), vfs.ErrNotFound)
+		_, err := vfs.Read(c.ctx(), s.b, "/a")
 		c.match(err, vfs.ErrNotFound, "read after the removes")
 	}
 }
@@ -130,13 +130,13 @@ func raceMixed(c *checker) {
 		rev := s.write(path, "x", "").Revision
 		errs := atOnce(racers, func(i int) error {
 			if i%2 == 0 {
-				return vfs.Remove(c.ctx, s.w, path, rev)
+				return vfs.Remove(c.ctx(), s.w, path, rev)
 			}
-			_, err := vfs.Write(c.ctx, s.w, path, "y", rev)
+			_, err := vfs.Write(c.ctx(), s.w, path, "y", rev)
 			return err
 		})
 		won := c.winner(errs, vfs.ErrConflict, vfs.ErrNotFound)
-		_, err := vfs.Read(c.ctx, s.b, path)
+		_, err := vfs.Read(c.ctx(), s.b, path)
 		if removed := errors.Is(err, vfs.ErrNotFound); removed != (won%2 == 0) {
 			c.errorf("racer %d won (even ones remove), but reading gives error %v", won, err)
 		}
@@ -148,9 +148,9 @@ func raceEdits(c *checker) {
 	s.write("/log", "", "")
 	errs := atOnce(racers, func(i int) error {
 		return retry(racers-1, func() error {
-			f, err := vfs.Read(c.ctx, s.b, "/log")
+			f, err := vfs.Read(c.ctx(), s.b, "/log")
 			if err == nil {
-				_, err = vfs.Write(c.ctx, s.w, "/log", fmt.Sprintf("%s<%d>", f.Content, i), f.Revision)
+				_, err = vfs.Write(c.ctx(), s.w, "/log", fmt.Sprintf("%s<%d>", f.Content, i), f.Revision)
 			}
 			return err
 		})
@@ -172,12 +172,12 @@ func raceApart(c *checker) {
 		}
 		path := fmt.Sprintf("/d/%d", i)
 		for n := range rounds {
-			info, err := vfs.Write(c.ctx, s.w, path, fmt.Sprint(n), "")
+			info, err := vfs.Write(c.ctx(), s.w, path, fmt.Sprint(n), "")
 			if err == nil {
-				info, err = vfs.Write(c.ctx, s.w, path, fmt.Sprint(n, " again"), info.Revision)
+				info, err = vfs.Write(c.ctx(), s.w, path, fmt.Sprint(n, " again"), info.Revision)
 			}
 			if err == nil && n < rounds-1 {
-				err = vfs.Remove(c.ctx, s.w, path, info.Revision)
+				err = vfs.Remove(c.ctx(), s.w, path, info.Revision)
 			}
 			if err != nil {
 				return err
@@ -197,7 +197,7 @@ func raceApart(c *checker) {
 func (s *store) listing() error {
 	for range 3 * rounds {
 		last, stays := "", 0
-		for info, err := range vfs.Walk(s.ctx, s.b, "/") {
+		for info, err := range vfs.Walk(s.ctx(), s.b, "/") {
 			if err != nil {
 				return err
 			}

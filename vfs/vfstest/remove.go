@@ -15,11 +15,11 @@ func removeRevision(c *checker) {
 	second := s.write("/a", "second", first).Revision
 	f := s.read("/a")
 	for _, rev := range []vfs.Revision{"", first, "x", second + "x", "\x00", "*"} {
-		c.match(vfs.Remove(c.ctx, s.w, "/a", rev), vfs.ErrConflict, "remove at revision %q of a file at %q", rev, second)
+		c.match(vfs.Remove(c.ctx(), s.w, "/a", rev), vfs.ErrConflict, "remove at revision %q of a file at %q", rev, second)
 		s.unchanged(f, "a refused remove")
 	}
 	s.remove("/a", second)
-	_, err := vfs.Read(c.ctx, s.b, "/a")
+	_, err := vfs.Read(c.ctx(), s.b, "/a")
 	c.match(err, vfs.ErrNotFound, "read after the remove")
 }
 
@@ -29,7 +29,7 @@ func removeMissing(c *checker) {
 	s.remove("/gone", gone)
 	for _, path := range []string{"/gone", "/never", "/dir", "/file/below"} {
 		for _, rev := range []vfs.Revision{"", gone, "x"} {
-			c.match(vfs.Remove(c.ctx, s.w, path, rev), vfs.ErrNotFound, "remove at revision %q of the missing %s", rev, path)
+			c.match(vfs.Remove(c.ctx(), s.w, path, rev), vfs.ErrNotFound, "remove at revision %q of the missing %s", rev, path)
 		}
 	}
 	c.same(s.all("/", "", 0), []string{"/dir/file", "/file"}, "the list of / afterwards")
@@ -58,9 +58,9 @@ func removeOneFile(c *checker) {
 func removeGone(c *checker) {
 	s := c.open(files("/d/e/f", "/x"))
 	s.remove("/d/e/f", s.stat("/d/e/f").Revision)
-	_, err := vfs.Read(c.ctx, s.b, "/d/e/f")
+	_, err := vfs.Read(c.ctx(), s.b, "/d/e/f")
 	c.match(err, vfs.ErrNotFound, "read")
-	_, err = vfs.Stat(c.ctx, s.b, "/d/e/f")
+	_, err = vfs.Stat(c.ctx(), s.b, "/d/e/f")
 	c.match(err, vfs.ErrNotFound, "stat")
 	for _, dir := range []string{"/d/e/f", "/d/e", "/d"} {
 		c.same(s.all(dir, "", 0), []string{}, "the list of %s", dir)

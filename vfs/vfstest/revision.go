@@ -42,9 +42,9 @@ func revisionRecreate(c *checker) {
 			c.fatalf("the revision %q came back after a remove", rev)
 		}
 		seen[rev] = true
-		_, err := vfs.Write(c.ctx, s.w, "/a", "lost", old)
+		_, err := vfs.Write(c.ctx(), s.w, "/a", "lost", old)
 		c.match(err, vfs.ErrConflict, "write at the revision of before the remove")
-		c.match(vfs.Remove(c.ctx, s.w, "/a", old), vfs.ErrConflict, "remove at the revision of before the remove")
+		c.match(vfs.Remove(c.ctx(), s.w, "/a", old), vfs.ErrConflict, "remove at the revision of before the remove")
 	}
 }
 

@@ -31,10 +31,10 @@ func peerSees(c *checker) {
 	if f := a.describe("/f"); f.Content != "two" || f.Revision != two.Revision {
 		c.errorf("after the peer's write the file is %q at %q, want %q at %q", f.Content, f.Revision, "two", two.Revision)
 	}
-	_, err := vfs.Write(c.ctx, a.w, "/f", "stale", one.Revision)
+	_, err := vfs.Write(c.ctx(), a.w, "/f", "stale", one.Revision)
 	c.match(err, vfs.ErrConflict, "write at the revision that the peer replaced")
 	a.remove("/f", two.Revision)
-	_, err = vfs.Read(c.ctx, b.b, "/f")
+	_, err = vfs.Read(c.ctx(), b.b, "/f")
 	c.match(err, vfs.ErrNotFound, "the peer's read after a remove")
 	b.write("/g", "", "")
 	c.same(a.all("/", "", 0), []string{"/g", "/seeded"}, "the list of / after the peer's create")
@@ -50,7 +50,7 @@ func peerRace(c *checker) {
 			if i%2 == 1 {
 				s = b
 			}
-			_, err := vfs.Write(c.ctx, s.w, "/f", fmt.Sprint("writer ", i), rev)
+			_, err := vfs.Write(c.ctx(), s.w, "/f", fmt.Sprint("writer ", i), rev)
 			return err
 		})
 		won := c.winner(errs, vfs.ErrConflict)
@@ -67,7 +67,7 @@ func peerWatch(c *checker) {
 	a := c.open(files("/d/f"))
 	b := c.over(c.cfg.Peer(c.t, a.raw))
 	learned := make(chan vfs.Event, 16)
-	ctx, cancel := context.WithTimeout(c.ctx, c.patience())
+	ctx, cancel := context.WithTimeout(c.ctx(), c.patience())
 	defer cancel()
 	w := a.watch("/d", func(e vfs.Event) {
 		select {
@@ -110,7 +110,7 @@ func reopenKeeps(c *checker) {
 			s.agree(f.Info, "Read before", now.Info, "Read after")
 			s.unchanged(f, "opening again")
 		}
-		_, err := vfs.Read(c.ctx, s.b, "/gone")
+		_, err := vfs.Read(c.ctx(), s.b, "/gone")
 		c.match(err, vfs.ErrNotFound, "read of a removed file after opening again")
 		c.same(s.all("/", "", 0), paths, "the list of / after opening again")
 	}

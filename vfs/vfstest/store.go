@@ -44,29 +44,29 @@ func (c *checker) over(raw vfs.Backend) *store {
 }
 
 func (s *store) read(path string) vfs.File {
-	f, err := vfs.Read(s.ctx, s.b, path)
+	f, err := vfs.Read(s.ctx(), s.b, path)
 	s.ok(err, "read %q", path)
 	return f
 }
 
 func (s *store) stat(path string) vfs.Info {
-	info, err := vfs.Stat(s.ctx, s.b, path)
+	info, err := vfs.Stat(s.ctx(), s.b, path)
 	s.ok(err, "stat %q", path)
 	return info
 }
 
 func (s *store) write(path, content string, expected vfs.Revision) vfs.Info {
-	info, err := vfs.Write(s.ctx, s.w, path, content, expected)
+	info, err := vfs.Write(s.ctx(), s.w, path, content, expected)
 	s.ok(err, "write %q at revision %q", path, expected)
 	return info
 }
 
 func (s *store) remove(path string, expected vfs.Revision) {
-	s.ok(vfs.Remove(s.ctx, s.w, path, expected), "remove %q at revision %q", path, expected)
+	s.ok(vfs.Remove(s.ctx(), s.w, path, expected), "remove %q at revision %q", path, expected)
 }
 
 func (s *store) list(dir string, opts vfs.ListOptions) vfs.Page {
-	page, err := vfs.List(s.ctx, s.b, dir, opts)
+	page, err := vfs.List(s.ctx(), s.b, dir, opts)
 	s.ok(err, "list %q after %q, limit %d", dir, opts.After, opts.Limit)
 	return page
 }

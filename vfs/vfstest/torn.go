@@ -61,11 +61,11 @@ func (b *bodies) whole(f vfs.File) error {
 
 // replace writes body i over what is there.
 func (s *store) replace(b *bodies, i int) error {
-	info, err := vfs.Stat(s.ctx, s.b, "/a")
+	info, err := vfs.Stat(s.ctx(), s.b, "/a")
 	if err != nil {
 		return err
 	}
-	info, err = vfs.Write(s.ctx, s.w, "/a", b.body(i), info.Revision)
+	info, err = vfs.Write(s.ctx(), s.w, "/a", b.body(i), info.Revision)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *store) readUntil(done <-chan struct{}, b *bodies) error {
 			return nil
 		default:
 		}
-		f, err := vfs.Read(s.ctx, s.b, "/a")
+		f, err := vfs.Read(s.ctx(), s.b, "/a")
 		if err == nil {
 			err = b.whole(f)
 		}

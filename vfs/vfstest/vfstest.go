@@ -154,18 +154,20 @@ func (n need) missing(cfg Config) string {
 // checker runs one rule on one fixture and collects what it finds.
 type checker struct {
 	t        *testing.T
-	ctx      context.Context
 	cfg      Config
 	fixture  fixture
 	problems []string
 }
+
+// ctx ends with the test.
+func (c *checker) ctx() context.Context { return c.t.Context() }
 
 // stop ends a rule early, as t.FailNow ends a test.
 type stop struct{}
 
 func violations(t *testing.T, cfg Config, f fixture, r rule) (problems []string) {
 	t.Helper()
-	c := &checker{t: t, ctx: t.Context(), cfg: cfg, fixture: f}
+	c := &checker{t: t, cfg: cfg, fixture: f}
 	defer func() {
 		if r := recover(); r != nil && r != (stop{}) {
 			panic(r)

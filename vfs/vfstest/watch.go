@@ -63,7 +63,7 @@ func (w *watcher) since(n int) []vfs.Event {
 
 // watch starts a watch and waits until it is in place.
 func (s *store) watch(dir string, also func(vfs.Event)) *watcher {
-	ctx, cancel := context.WithCancel(s.ctx)
+	ctx, cancel := context.WithCancel(s.ctx())
 	w := &watcher{cancel: cancel, ended: make(chan error, 1), first: make(chan struct{}), also: also}
 	go func() { w.ended <- vfs.Watch(ctx, s.b, dir, w.call) }()
 	s.t.Cleanup(cancel)
@@ -184,12 +184,12 @@ func watchEvents(c *checker) {
 func watchRefused(c *checker) {
 	s := c.open(files("/a"))
 	w := s.watch("/", nil)
-	vfs.Write(c.ctx, s.w, "/a", "x", "")
-	vfs.Write(c.ctx, s.w, "/a", "x", "stale")
-	vfs.Write(c.ctx, s.w, "/b", "x", "gone")
-	vfs.Write(c.ctx, s.w, "/b", "\xff", "")
-	vfs.Remove(c.ctx, s.w, "/a", "stale")
-	vfs.Remove(c.ctx, s.w, "/b", "gone")
+	vfs.Write(c.ctx(), s.w, "/a", "x", "")
+	vfs.Write(c.ctx(), s.w, "/a", "x", "stale")
+	vfs.Write(c.ctx(), s.w, "/b", "x", "gone")
+	vfs.Write(c.ctx(), s.w, "/b", "\xff", "")
+	vfs.Remove(c.ctx(), s.w, "/a", "stale")
+	vfs.Remove(c.ctx(), s.w, "/b", "gone")
 	for _, e := range w.since(1) {
 		c.errorf("a refused write was told as %s", show(e))
 	}
@@ -223,17 +223,17 @@ func watchOrder(c *checker) {
 	one, two := s.watch("/", nil), s.watch("/", nil)
 	errs := atOnce(racers, func(i int) error {
 		own := fmt.Sprintf("/own%d", i)
-		info, err := vfs.Write(c.ctx, s.w, own, "x", "")
+		info, err := vfs.Write(c.ctx(), s.w, own, "x", "")
 		if err == nil {
-			err = vfs.Remove(c.ctx, s.w, own, info.Revision)
+			err = vfs.Remove(c.ctx(), s.w, own, info.Revision)
 		}
 		if err != nil {
 			return err
 		}
 		return retry(racers-1, func() error {
-			now, err := vfs.Stat(c.ctx, s.b, "/shared")
+			now, err := vfs.Stat(c.ctx(), s.b, "/shared")
 			if err == nil {
-				_, err = vfs.Write(c.ctx, s.w, "/shared", own, now.Revision)
+				_, err = vfs.Write(c.ctx(), s.w, "/shared", own, now.Revision)
 			}
 			return err
 		})
@@ -267,17 +267,17 @@ func watchReads(c *checker) {
 		if e.Overflow {
 			return
 		}
-		f, err := vfs.Read(c.ctx, s.b, e.Path)
+		f, err := vfs.Read(c.ctx(), s.b, e.Path)
 		if err == nil && f.Revision != e.Info.Revision {
 			err = fmt.Errorf("a read inside the call gave revision %q, the event said %q", f.Revision, e.Info.Revision)
 		}
 		if err == nil {
-			_, err = vfs.List(c.ctx, s.b, "/", vfs.ListOptions{})
+			_, err = vfs.List(c.ctx(), s.b, "/", vfs.ListOptions{})
 		}
 		problems <- err
 	})
 	go func() {
-		_, err := vfs.Write(c.ctx, s.w, "/a", "changed", rev)
+		_, err := vfs.Write(c.ctx(), s.w, "/a", "changed", rev)
 		problems <- err
 	}()
 	for range 2 {
@@ -296,10 +296,10 @@ func watchCancel(c *checker) {
 	stays := s.watch("/", nil)
 	errs := atOnce(4, func(i int) error {
 		for n := range 10 {
-			if _, err := vfs.Write(c.ctx, s.w, fmt.Sprintf("/%d/%d", i, n), "x", ""); err != nil {
+			if _, err := vfs.Write(c.ctx(), s.w, fmt.Sprintf("/%d/%d", i, n), "x", ""); err != nil {
 				return err
 			}
-			ctx, cancel := context.WithCancel(c.ctx)
+			ctx, cancel := context.WithCancel(c.ctx())
 			err := s.soon(func() error { // the watch ends inside its first call
 				return vfs.Watch(ctx, s.b, "/", func(vfs.Event) { cancel() })
 			})

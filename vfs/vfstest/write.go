@@ -28,7 +28,7 @@ func writeCreateOnly(c *checker) {
 	for _, path := range []string{"/seeded", "/created"} {
 		f := s.read(path)
 		for _, content := range []string{"second", f.Content, ""} {
-			_, err := vfs.Write(c.ctx, s.w, path, content, "")
+			_, err := vfs.Write(c.ctx(), s.w, path, content, "")
 			c.match(err, vfs.ErrConflict, "create over %s", path)
 			s.unchanged(f, "a create over it")
 		}
@@ -48,7 +48,7 @@ func writeStale(c *checker) {
 		if rev == "" {
 			continue
 		}
-		_, err := vfs.Write(c.ctx, s.w, "/a", "stale", rev)
+		_, err := vfs.Write(c.ctx(), s.w, "/a", "stale", rev)
 		c.match(err, vfs.ErrConflict, "write at revision %q of a file at %q", rev, second.Revision)
 		s.unchanged(f, "a stale write")
 	}
@@ -60,9 +60,9 @@ func writeGone(c *checker) {
 	s.remove("/gone", gone)
 	for _, path := range []string{"/gone", "/never", "/dir"} {
 		for _, rev := range []vfs.Revision{gone, "x"} {
-			_, err := vfs.Write(c.ctx, s.w, path, "again", rev)
+			_, err := vfs.Write(c.ctx(), s.w, path, "again", rev)
 			c.match(err, vfs.ErrConflict, "write at revision %q of the missing %s", rev, path)
-			_, err = vfs.Read(c.ctx, s.b, path)
+			_, err = vfs.Read(c.ctx(), s.b, path)
 			c.match(err, vfs.ErrNotFound, "read of %s afterwards", path)
 		}
 	}
@@ -89,11 +89,11 @@ func writeOneFile(c *checker) {
 func writeReadOnly(c *checker) {
 	s := c.open(files("/a"))
 	f := s.read("/a")
-	_, err := vfs.Write(s.ctx, s.b, "/a", "changed", f.Revision)
+	_, err := vfs.Write(s.ctx(), s.b, "/a", "changed", f.Revision)
 	s.match(err, vfs.ErrReadOnly, "write")
-	_, err = vfs.Write(s.ctx, s.b, "/new", "created", "")
+	_, err = vfs.Write(s.ctx(), s.b, "/new", "created", "")
 	s.match(err, vfs.ErrReadOnly, "create")
-	s.match(vfs.Remove(s.ctx, s.b, "/a", f.Revision), vfs.ErrReadOnly, "remove")
+	s.match(vfs.Remove(s.ctx(), s.b, "/a", f.Revision), vfs.ErrReadOnly, "remove")
 	if prefix, writable := vfs.RouteOf(s.b, "/a"); writable {
 		s.errorf("the route %s of /a is said to be writable", prefix)
 	}
