@@ -193,7 +193,7 @@ func (b *bridge) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse
 	if v == nil {
 		return nil, fuse.Status(syscall.ESTALE)
 	}
-	text, status := b.content(cancel, v)
+	text, status := b.content(cancel, v, true)
 	if status != fuse.OK {
 		return nil, status
 	}
@@ -204,8 +204,9 @@ func (b *bridge) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse
 }
 
 // content returns the bytes of v. Where the store has moved on, the change may
-// be on its way to us with them: it waits for that as long as for the store.
-func (b *bridge) content(cancel <-chan struct{}, v *version) (string, fuse.Status) {
+// be on its way to us with them: then it waits, if it may, as long as for the
+// store.
+func (b *bridge) content(cancel <-chan struct{}, v *version, mayWait bool) (string, fuse.Status) {
 	ctx := newRequestContext(b.ctx, cancel, b.timeout)
 	defer ctx.release()
 	for {
@@ -224,7 +225,7 @@ func (b *bridge) content(cancel <-chan struct{}, v *version) (string, fuse.Statu
 		switch {
 		case known:
 			return text, fuse.OK
-		case superseded || !b.follow.watching.Load():
+		case superseded || !mayWait || !b.follow.watching.Load():
 			b.stale.Add(1)
 			b.follow.walkSoon()
 			return "", fuse.Status(syscall.ESTALE)
@@ -257,9 +258,10 @@ func (b *bridge) gone(v *version) (text string, known, superseded bool) {
 	return "", false, v.superseded
 }
 
-// measure learns the size of a file whose store could not tell.
+// measure learns the size of a file whose store could not tell. It is part of a
+// lookup, for whose answer a change on its way may be waiting.
 func (b *bridge) measure(cancel <-chan struct{}, v *version) fuse.Status {
-	text, status := b.content(cancel, v)
+	text, status := b.content(cancel, v, false)
 	if status != fuse.OK {
 		return status
 	}

@@ -3,6 +3,7 @@
 package fusebridge
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -193,6 +194,10 @@ func find(rows []row, name string) *row {
 	return nil
 }
 
+func shows(rows []row, n *node) bool {
+	return slices.ContainsFunc(rows, func(r row) bool { return r.node == n })
+}
+
 // differ notes what turns the rows before into those after. A directory that
 // the kernel does not refer to needs no note: who asks for it from now on gets
 // the new state.
@@ -202,16 +207,17 @@ func (c *changes) differ(d *dir, before, after []row) {
 	for _, was := range before {
 		is := find(after, was.name)
 		switch {
-		case is == nil:
+		case is != nil && is.node == was.node:
+			continue
+		case is == nil, is.dir != was.dir:
 			listing = true
-			if known && was.node.lookups > 0 {
-				c.notes = append(c.notes, note{noteDelete, d.id, was.node.id, was.name})
-			}
-		case is.node != was.node:
-			listing = listing || is.dir != was.dir
-			if known {
-				c.noteEntry(d.id, was.name)
-			}
+		}
+		switch {
+		case !known || was.node.lookups == 0: // the kernel has no such name
+		case is == nil && !shows(after, was.node):
+			c.notes = append(c.notes, note{noteDelete, d.id, was.node.id, was.name})
+		default:
+			c.noteEntry(d.id, was.name)
 		}
 	}
 	for _, is := range after {

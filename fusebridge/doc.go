@@ -33,10 +33,25 @@
 // A store that cannot watch is walked again every Options.Poll, and its changes
 // show then.
 //
+// # Editing
+//
+// With Options.ReadWrite a file that is opened for writing gets a buffer and a
+// node of its own; close and fsync commit the buffer as one revision, replacing
+// exactly the one it began with. Who comes second, an agent or a developer, is
+// told: here by ESTALE, or EBUSY from rename and remove, and the bytes are kept
+// in a conflict folder whose place is logged. Editors' temporary files and empty
+// directories are in memory only. Mode, owner and times are fixed; links, devices
+// and renames of full directories are refused. Locks of files hold between
+// processes that opened the same revision in the same way.
+//
 // # Locks and deadlocks
 //
 // The kernel holds a directory's lock while it waits for our answer to a lookup
 // or listing in it, and takes the same lock to carry out a notification. Hence
 // three rules: no notification is sent while the tree's lock is held, none from a
 // request handler, and no handler of a lookup or listing waits for a writer.
+//
+// A process must not look into its own mount in a way that stops the Go runtime,
+// such as starting a program with exec.Cmd.Dir inside it: the fork waits for the
+// change of directory, which waits for this process.
 package fusebridge

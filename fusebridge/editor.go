@@ -195,7 +195,7 @@ func (ed *editor) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fus
 }
 
 func (ed *editor) load(cancel <-chan struct{}, e *edit) fuse.Status {
-	return e.load(func(v *version) (string, fuse.Status) { return ed.content(cancel, v) })
+	return e.load(func(v *version) (string, fuse.Status) { return ed.content(cancel, v, true) })
 }
 
 // Write changes the buffer.

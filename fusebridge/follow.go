@@ -67,9 +67,9 @@ func (f *follower) fill(ctx context.Context) error {
 func (f *follower) watch(ctx context.Context, ready func()) {
 	const least, most = 100 * time.Millisecond, 5 * time.Second
 	for pause := least; ; pause = min(2*pause, most) {
+		begin := time.Now()
 		err := vfs.Watch(ctx, f.backend, "/", func(e vfs.Event) {
 			if e.Overflow {
-				pause = least
 				f.watching.Store(true)
 				ready()
 				f.walkSoon()
@@ -85,6 +85,9 @@ func (f *follower) watch(ctx context.Context, ready func()) {
 		case errors.Is(err, errors.ErrUnsupported):
 			f.log.Info("the store reports no changes, it is walked again and again", "every", f.poll)
 			return
+		}
+		if time.Since(begin) > most {
+			pause = least // it had been in place
 		}
 		f.markStale(fmt.Errorf("the watch ended: %w", err))
 		f.walkSoon()

@@ -271,7 +271,7 @@ func (ed *editor) textOf(cancel <-chan struct{}, v *version) (string, *edit, fus
 	}
 	ed.tree.mu.Unlock()
 	if e == nil {
-		text, status := ed.content(cancel, v)
+		text, status := ed.content(cancel, v, true)
 		return text, nil, status
 	}
 	e.mu.Lock()
