@@ -155,6 +155,17 @@ func TestSuiteAccepts(t *testing.T) {
 				return struct{ vfs.Backend }{memory(t, seed)}
 			},
 		}},
+		{"without removes", vfstest.Config{
+			NoRemove: true,
+			NoWatch:  true,
+			New: func(t *testing.T, seed map[string]string) vfs.Backend {
+				b := memory(t, seed)
+				return struct {
+					vfs.Backend
+					vfs.Writer
+				}{b, b}
+			},
+		}},
 		{"another limit", vfstest.Config{
 			MaxFileBytes: 100_000,
 			New: func(t *testing.T, seed map[string]string) vfs.Backend {

@@ -143,7 +143,7 @@ func contextCanceled(c *checker) {
 			_, err = w.Write(end.ctx, "/a", "late", rev)
 			c.match(err, end.want, "Write")
 		}
-		if r, ok := s.w.(vfs.Remover); ok && !c.cfg.ReadOnly {
+		if r, ok := s.w.(vfs.Remover); ok && !c.cfg.ReadOnly && !c.cfg.NoRemove {
 			c.match(r.Remove(end.ctx, "/a", rev), end.want, "Remove")
 		}
 		if w, ok := s.b.(vfs.Watcher); ok && !c.cfg.NoWatch {

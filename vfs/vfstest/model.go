@@ -150,7 +150,11 @@ func (s *store) step(m *model, rng *rand.Rand, step int) {
 	case 1:
 		expected = m.gone[rng.IntN(len(m.gone))]
 	}
-	switch rng.IntN(10) {
+	op := rng.IntN(10)
+	if op == 5 && s.cfg.NoRemove {
+		op = 0
+	}
+	switch op {
 	case 0, 1, 2, 3, 4:
 		s.stepWrite(m, path, fmt.Sprint(step, strings.Repeat("x", rng.IntN(2000))), expected)
 	case 5:

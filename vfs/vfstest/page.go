@@ -14,7 +14,7 @@ var pageRules = []rule{
 	{"page/bound", "a list starts after its bound, which need not be a path", 0, pageBound},
 	{"page/again", "the same page asked for twice is the same", 0, pageAgain},
 	{"page/owned", "a page belongs to the caller, who may change it", 0, pageOwned},
-	{"page/changes", "files that stay while pages are followed appear once each, in order", writes, pageChanges},
+	{"page/changes", "files that stay while pages are followed appear once each, in order", writes | removes, pageChanges},
 }
 
 func pageSizes(c *checker) {

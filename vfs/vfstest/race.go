@@ -12,11 +12,11 @@ import (
 var raceRules = []rule{
 	{"race/write", "of any number of writers with one revision exactly one wins, the others get ErrConflict", writes, raceWrite},
 	{"race/create", "of any number of creators exactly one wins, the others get ErrConflict", writes, raceCreate},
-	{"race/remove", "of any number of removers exactly one wins, the others get ErrNotFound", writes, raceRemove},
-	{"race/mixed", "of writers and removers with one revision exactly one wins", writes, raceMixed},
+	{"race/remove", "of any number of removers exactly one wins, the others get ErrNotFound", writes | removes, raceRemove},
+	{"race/mixed", "of writers and removers with one revision exactly one wins", writes | removes, raceMixed},
 	{"race/edits", "no edit is lost when each writes the revision it read and tries again on ErrConflict", writes, raceEdits},
 	{"race/torn", "a read is one written body, whole, with the revision that its write returned", writes, raceTorn},
-	{"race/apart", "writers of different files do not disturb each other, nor a list that runs beside them", writes, raceApart},
+	{"race/apart", "writers of different files do not disturb each other, nor a list that runs beside them", writes | removes, raceApart},
 }
 
 // atOnce runs fn n times at once and returns their results.

@@ -3,10 +3,10 @@ package vfstest
 import "github.com/goliathfs/goliathfs/vfs"
 
 var removeRules = []rule{
-	{"remove/revision", "a remove needs the current revision; another or none is ErrConflict and leaves the file", writes, removeRevision},
-	{"remove/missing", "removing a file that does not exist is ErrNotFound, whatever the revision", writes, removeMissing},
-	{"remove/one-file", "a remove removes the one file, never what lies below or beside it", writes, removeOneFile},
-	{"remove/gone", "a removed file is gone from Read, Stat and List, and so are directories that it alone implied", writes, removeGone},
+	{"remove/revision", "a remove needs the current revision; another or none is ErrConflict and leaves the file", writes | removes, removeRevision},
+	{"remove/missing", "removing a file that does not exist is ErrNotFound, whatever the revision", writes | removes, removeMissing},
+	{"remove/one-file", "a remove removes the one file, never what lies below or beside it", writes | removes, removeOneFile},
+	{"remove/gone", "a removed file is gone from Read, Stat and List, and so are directories that it alone implied", writes | removes, removeGone},
 }
 
 func removeRevision(c *checker) {

@@ -8,7 +8,7 @@ import (
 
 var revisionRules = []rule{
 	{"revision/changes", "a revision changes on every write, also one of equal content, and never returns", writes, revisionChanges},
-	{"revision/recreate", "a file that is removed and created again has a revision of its own", writes, revisionRecreate},
+	{"revision/recreate", "a file that is removed and created again has a revision of its own", writes | removes, revisionRecreate},
 	{"revision/stable", "a revision stays while the file does", 0, revisionStable},
 	{"revision/form", "a revision is 12 characters of URL-safe base64", builtIn, revisionForm},
 }

@@ -9,11 +9,11 @@ import (
 )
 
 var sharedRules = []rule{
-	{"peer/sees", "two stores over the same files see each other's writes at once", peers | writes, peerSees},
+	{"peer/sees", "two stores over the same files see each other's writes at once", peers | writes | removes, peerSees},
 	{"peer/race", "of writers at two stores with one revision exactly one wins", peers | writes, peerRace},
 	{"peer/watch", "a watch learns of a peer's changes, or that it should look again", peers | writes | watches, peerWatch},
-	{"reopen/keeps", "what was written is there after closing and opening again, at its revision", reopens | writes, reopenKeeps},
-	{"reopen/revisions", "a revision never returns, also not after opening again", reopens | writes, reopenRevisions},
+	{"reopen/keeps", "what was written is there after closing and opening again, at its revision", reopens | writes | removes, reopenKeeps},
+	{"reopen/revisions", "a revision never returns, also not after opening again", reopens | writes | removes, reopenRevisions},
 	{"reopen/order", "the order of files is the same after opening again", reopens, reopenOrder},
 }
 

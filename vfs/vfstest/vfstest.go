@@ -29,6 +29,9 @@ type Config struct {
 	// ReadOnly says that the backend cannot be written.
 	ReadOnly bool
 
+	// NoRemove says that the backend cannot remove files.
+	NoRemove bool
+
 	// NoWatch says that the backend does not report changes.
 	NoWatch bool
 
@@ -123,6 +126,7 @@ type need uint
 
 const (
 	writes need = 1 << iota
+	removes
 	watches
 	peers
 	reopens
@@ -138,6 +142,7 @@ func (n need) missing(cfg Config) string {
 		why  string
 	}{
 		{writes, !cfg.ReadOnly, "the backend is read-only"},
+		{removes, !cfg.NoRemove, "the backend does not remove files"},
 		{watches, !cfg.NoWatch, "the backend does not report changes"},
 		{peers, cfg.Peer != nil, "the backend cannot be opened twice"},
 		{reopens, cfg.Reopen != nil, "the backend does not persist"},

@@ -15,10 +15,10 @@ import (
 var watchRules = []rule{
 	{"watch/first", "the first call of a watch is an overflow of the directory watched", watches, watchFirst},
 	{"watch/ends", "a watch returns the context's error when it ends, and calls no more", watches | writes, watchEnds},
-	{"watch/events", "each write of this process is told, with what it replaced, before it returns", watches | writes, watchEvents},
+	{"watch/events", "each write of this process is told, with what it replaced, before it returns", watches | writes | removes, watchEvents},
 	{"watch/refused", "a refused write is no event", watches | writes, watchRefused},
 	{"watch/dir", "a watch tells of changes at or below its directory, no others", watches | writes, watchDir},
-	{"watch/order", "events come one at a time, in order of commit, to every watcher", watches | writes, watchOrder},
+	{"watch/order", "events come one at a time, in order of commit, to every watcher", watches | writes | removes, watchOrder},
 	{"watch/reads", "a watcher may read the backend while it is called", watches | writes, watchReads},
 	{"watch/cancel", "watchers may come and go while others write", watches | writes, watchCancel},
 }

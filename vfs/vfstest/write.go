@@ -7,7 +7,7 @@ import (
 var writeRules = []rule{
 	{"write/create-only", "a write without a revision creates, and is ErrConflict where a file exists", writes, writeCreateOnly},
 	{"write/stale", "a write at another revision is ErrConflict and leaves content and revision", writes, writeStale},
-	{"write/gone", "a write with a revision is ErrConflict where no file exists, and creates none", writes, writeGone},
+	{"write/gone", "a write with a revision is ErrConflict where no file exists, and creates none", writes | removes, writeGone},
 	{"write/one-file", "a write changes the one file and no other", writes, writeOneFile},
 	{"write/read-only", "a read-only backend refuses writes and removes with ErrReadOnly", readOnly, writeReadOnly},
 }
