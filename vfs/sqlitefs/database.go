@@ -26,6 +26,7 @@ type database struct {
 	mu     sync.RWMutex // read-held by every operation while it uses h
 	h      *handle      // nil until the first operation
 	gen    uint64       // how often h was replaced
+	view   view         // how h reads source
 	looked time.Time    // when source was last looked at
 	closed bool
 
@@ -75,13 +76,13 @@ func (d *database) acquire(ctx context.Context) (*handle, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for {
+	for looked := false; ; looked = true {
 		d.mu.RLock()
 		switch {
 		case d.closed:
 			d.mu.RUnlock()
 			return nil, errClosed
-		case d.h != nil && (d.source == nil || time.Since(d.looked) < d.opts.PollInterval):
+		case d.h != nil && (looked || d.source == nil || d.source.current(d.view, d.looked)):
 			return d.h, nil
 		}
 		d.mu.RUnlock()
@@ -102,28 +103,18 @@ func (d *database) connect(ctx context.Context) error {
 	}
 	defer func() { <-d.connecting }()
 	d.mu.RLock()
-	current, closed := d.h, d.closed
+	current, v, closed := d.h, d.view, d.closed
 	d.mu.RUnlock()
 	if closed {
 		return errClosed
 	}
-	h := current
-	if d.source != nil {
-		fresh, err := d.source.refresh(ctx, current)
-		if err != nil {
-			return d.explain(ctx, err)
-		}
-		h = fresh
-	} else if current == nil {
-		fresh, err := d.dial(ctx)
-		if err != nil {
-			return err
-		}
-		h = fresh
+	h, v, err := d.renew(ctx, current, v)
+	if err != nil {
+		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.looked = time.Now()
+	d.view, d.looked = v, time.Now()
 	if h == current {
 		return nil
 	}
@@ -136,6 +127,19 @@ func (d *database) connect(ctx context.Context) error {
 		return d.explain(ctx, current.close(d.own))
 	}
 	return nil
+}
+
+// renew returns the handle to use from now on.
+func (d *database) renew(ctx context.Context, current *handle, v view) (*handle, view, error) {
+	switch {
+	case d.source != nil:
+		h, v, err := d.source.refresh(ctx, current, v)
+		return h, v, d.explain(ctx, err)
+	case current != nil: // another operation connected meanwhile
+		return current, v, nil
+	}
+	h, err := d.dial(ctx)
+	return h, v, err
 }
 
 // dial makes the first connection, prepared for reading and writing.

@@ -176,12 +176,13 @@ func (d *database) create(ctx context.Context, file string) error {
 	}
 	fresh := file + ".new-" + rand.Text()[:8]
 	defer os.Remove(fresh)
-	db, err := driver.Open(dsn(fresh, "mode=rwc"), d.prepare)
+	db, err := driver.Open(dsn(fresh, "mode=rwc"))
 	if err != nil {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	for _, query := range []string{`PRAGMA journal_mode = WAL`, createTable, createIndex} {
+	// No one else knows the file yet, so one wait for the disk at the end will do.
+	for _, query := range []string{`PRAGMA synchronous = OFF`, `PRAGMA journal_mode = WAL`, createTable, createIndex} {
 		_, err := db.ExecContext(ctx, query)
 		if codeOf(err) == sqlite3.CANTOPEN {
 			err = &storeError{"no database can be made in this folder, look at its rights", []error{err}}
@@ -192,6 +193,9 @@ func (d *database) create(ctx context.Context, file string) error {
 	}
 	if err := db.Close(); err != nil {
 		return d.explain(ctx, err)
+	}
+	if err := syncFile(fresh); err != nil {
+		return err
 	}
 	return publish(fresh, file)
 }

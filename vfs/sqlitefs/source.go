@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -19,8 +20,12 @@ import (
 type source struct {
 	db   *database
 	file string // absolute, without symbolic links
+}
+
+// view is how a handle reads, and the files as they were when it was made.
+type view struct {
 	how  access
-	seen fingerprint // of the files that the handle was made from
+	seen fingerprint
 }
 
 // access is a way to read without writing.
@@ -61,30 +66,38 @@ func (s *source) look() (fp fingerprint, err error) {
 	return fp, nil
 }
 
+// current reports whether the handle of a view still shows what there is. Where
+// SQLite itself follows changes that is so until the files need another access.
+// A private copy may be PollInterval old. Without locks every operation must
+// look, for a checkpoint would change pages under it.
+func (s *source) current(v view, looked time.Time) bool {
+	if v.how != fixed {
+		return time.Since(looked) < s.db.opts.PollInterval
+	}
+	fp, err := s.look()
+	return err == nil && fp.equal(v.seen)
+}
+
 // refresh returns the handle to read from: the current one while it shows the
 // files as they are, else a new one. Only one caller at a time.
-func (s *source) refresh(ctx context.Context, current *handle) (*handle, error) {
+func (s *source) refresh(ctx context.Context, current *handle, v view) (*handle, view, error) {
 	fp, err := s.look()
 	if err != nil {
-		return nil, err
+		return nil, v, err
 	}
-	if current != nil && fp.equal(s.seen) {
-		return current, nil
+	if current != nil && fp.equal(v.seen) {
+		return current, v, nil
 	}
 	how, err := s.choose(ctx, fp)
 	if err != nil {
-		return nil, err
+		return nil, v, err
 	}
-	if current != nil && how == live && s.how == live {
-		s.seen = fp
-		return current, nil
+	fresh := view{how, fp} // looked at before it is read: a later change shows
+	if current != nil && how == live && v.how == live {
+		return current, fresh, nil
 	}
 	h, err := s.open(ctx, how)
-	if err != nil {
-		return nil, err
-	}
-	s.how, s.seen = how, fp // looked at before it was read: a later change shows
-	return h, nil
+	return h, fresh, err
 }
 
 // choose finds the way to read that changes nothing.
