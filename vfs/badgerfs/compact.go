@@ -16,10 +16,11 @@ import (
 // rewrite it.
 const rewriteRatio = 0.2
 
-// Compact frees the disk space of contents that were replaced or removed. Reads
-// go on meanwhile, and writes wait for its first part only. It works on the whole
-// database, whatever the namespace of the view. It returns nil when there is
-// nothing to free, and ctx's error when ctx ends between two steps.
+// Compact frees the disk space of contents that were replaced or removed. It works
+// on the whole database, whatever the namespace of the view. Reads go on
+// meanwhile, and a write waits for one step at most, such as the rewriting of one
+// value log of 16 MiB. It returns nil when there is nothing to free, and ctx's
+// error when ctx ends between two steps.
 func (s *FS) Compact(ctx context.Context) error {
 	if err := s.enter(ctx); err != nil {
 		return err
@@ -36,24 +37,30 @@ func (st *store) compact(ctx context.Context) error {
 		return err
 	}
 	defer func() { <-st.upkeep }()
-	if err := acquire(ctx, st.queue.turn); err != nil { // Badger refuses writes during the flush
-		return err
-	}
-	err := st.flush()
-	<-st.queue.turn
+	err := st.alone(ctx, st.flush)
 	if err == nil {
 		err = guard(func() error { return st.db.Flatten(1) })
 	}
 	for err == nil {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err = guard(func() error { return st.db.RunValueLogGC(rewriteRatio) })
+		err = st.alone(ctx, func() error { return st.db.RunValueLogGC(rewriteRatio) })
 	}
 	if errors.Is(err, badger.ErrNoRewrite) {
 		return nil
 	}
 	return fmt.Errorf("compact %s: %w", st.dir, err)
+}
+
+// alone runs a step of Compact while nothing is being committed: Badger refuses
+// writes during the first one, and has a data race with them in the others.
+func (st *store) alone(ctx context.Context, step func() error) error {
+	if err := acquire(ctx, st.queue.turn); err != nil {
+		return err
+	}
+	defer func() { <-st.queue.turn }()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return guard(step)
 }
 
 // acquire puts a value into c, which has room for one.
@@ -97,5 +104,5 @@ func (st *store) flush() error {
 	if err := st.commit(txn); err != nil {
 		return err
 	}
-	return guard(func() error { return st.db.DropPrefix(flushKey) })
+	return st.db.DropPrefix(flushKey)
 }

@@ -82,6 +82,14 @@ func (v victim) flip(path string, share float64) {
 	v.must(os.WriteFile(path, text, 0o600))
 }
 
+// cutData truncates a file to a share of its data before the zeros at the end.
+func (v victim) cutData(path string, share float64) {
+	v.t.Helper()
+	text, err := os.ReadFile(path)
+	v.must(err)
+	v.must(os.Truncate(path, int64(float64(len(bytes.TrimRight(text, "\x00")))*share)))
+}
+
 // verdict is how a damaged store must behave.
 type verdict int
 
@@ -176,7 +184,7 @@ var crashedCases = []damageCase{
 	{"mem cut by 1", func(v victim) { v.resize(v.last(".mem"), -1) }, fine, nil, ""},
 	{"mem cut by 64", func(v victim) { v.resize(v.last(".mem"), -64) }, fine, nil, ""},
 	{"mem with zeros after it", func(v victim) { v.resize(v.last(".mem"), 64) }, fine, nil, ""},
-	{"mem cut in its data", func(v victim) { v.must(os.Truncate(v.last(".mem"), 10_000)) }, refused, badgerfs.ErrDamaged, "acknowledged commits are missing"},
+	{"mem cut in its data", func(v victim) { v.cutData(v.last(".mem"), 0.7) }, refused, badgerfs.ErrDamaged, "acknowledged commits are missing"},
 	{"mem flipped", func(v victim) { v.flip(v.last(".mem"), 0.5) }, refused, badgerfs.ErrDamaged, "acknowledged commits are missing"},
 	{"mem flipped at the end", func(v victim) { v.flip(v.last(".mem"), 1) }, refused, badgerfs.ErrDamaged, "acknowledged commits are missing"},
 	{"mem missing", func(v victim) { v.remove(v.last(".mem")) }, refused, badgerfs.ErrDamaged, "acknowledged commits are missing"},
