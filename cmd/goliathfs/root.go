@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,8 +20,9 @@ const (
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "goliathfs",
-		Short: "Keep, look at, mount and replay an agent's virtual text files",
+		Use:     "goliathfs",
+		Short:   "Keep, look at, mount and replay an agent's virtual text files",
+		Version: version(),
 		Long: `Goliathfs keeps, looks at, mounts and replays an agent's virtual text files.
 
 A store is named by a URL: mem:, mem:SEED, static:SEED, badger:DIR,
@@ -61,6 +63,15 @@ Exit status: 0 done, 1 refused or different, 2 wrong use.`,
 		root.AddCommand(c)
 	}
 	return root
+}
+
+// version is that of the module, as the go command has stamped it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(unknown)"
+	}
+	return info.Main.Version
 }
 
 func verbs() []*cobra.Command {
