@@ -3,6 +3,7 @@ package routefs
 import (
 	"context"
 	"fmt"
+	"sort"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs"
@@ -84,20 +85,23 @@ func (l *lister) fill(ctx context.Context, src *source, dir, until string) error
 		if err != nil {
 			return err
 		}
-		if l.files == nil {
-			l.files = page.Files[:0] // a page belongs to who asked for it, so it is filtered in place
+		files, more := page.Files, page.Next != ""
+		if until != "" {
+			end := vpath.Rel(until, src.prefix)
+			n := sort.Search(len(files), func(i int) bool { return vpath.Compare(files[i].Path, end) > 0 })
+			files, more = files[:n], more && n == len(files)
 		}
-		for _, info := range page.Files {
+		if l.files == nil {
+			l.files = files[:0] // a page belongs to who asked for it, so it is filtered in place
+		}
+		for _, info := range files {
 			info.Path = vpath.Join(src.prefix, info.Path)
-			if until != "" && vpath.Compare(info.Path, until) > 0 {
-				return nil
-			}
 			if src.shows(info.Path) {
 				l.files = append(l.files, info)
 			}
 			l.after = info.Path
 		}
-		if page.Next == "" {
+		if !more {
 			return nil
 		}
 	}
