@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,9 +13,9 @@ import (
 
 // Difference is the first thing in which a transcript and its golden differ.
 type Difference struct {
-	Step   string   // the entry of the golden
-	Before []string // the entries before it, which agree
-	Later  int      // how many entries after it differ too
+	Step   string   // the step, as the golden names it
+	Before []string // the steps before it, which agree
+	Later  int      // how many steps after it differ too
 	// Text is for people: what was expected and what came, as a unified
 	// difference with invisible characters made visible.
 	Text string
@@ -32,36 +33,78 @@ func Compare(golden, actual []byte) (*Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range max(len(want), len(got)) {
-		if i < len(want) && i < len(got) && want[i] == got[i] {
+	wantSteps, gotSteps := bySteps(want), bySteps(got)
+	for i := range max(len(wantSteps), len(gotSteps)) {
+		if i < len(wantSteps) && i < len(gotSteps) && slices.Equal(wantSteps[i], gotSteps[i]) {
 			continue
 		}
-		d := describe(want, got, i)
-		for _, e := range got[:i] {
-			d.Before = append(d.Before, e.Name)
+		d := describe(wantSteps, gotSteps, i)
+		for _, step := range gotSteps[:i] {
+			d.Before = append(d.Before, step[0].Name)
 		}
 		return d, nil
 	}
 	return nil, nil
 }
 
-func describe(want, got []archive.Entry, i int) *Difference {
+// bySteps puts entries together that tell of one step: "1 readFile" and "1
+// readFile page 1".
+func bySteps(entries []archive.Entry) [][]archive.Entry {
+	var steps [][]archive.Entry
+	for _, e := range entries {
+		last := len(steps) - 1
+		if last >= 0 && strings.HasPrefix(e.Name, steps[last][0].Name+" ") {
+			steps[last] = append(steps[last], e)
+		} else {
+			steps = append(steps, []archive.Entry{e})
+		}
+	}
+	return steps
+}
+
+func describe(want, got [][]archive.Entry, i int) *Difference {
 	switch {
 	case i == len(got):
-		return &Difference{Step: want[i].Name, Text: fmt.Sprintf("the golden has %q, the replay ended before it\n", want[i].Name)}
+		name := want[i][0].Name
+		return &Difference{Step: name, Text: fmt.Sprintf("the golden has %q, the replay ended before it\n", name)}
 	case i == len(want):
-		return &Difference{Step: got[i].Name, Text: fmt.Sprintf("the replay shows %q, the golden ends before it\n%s", got[i].Name, changed("", got[i].Text))}
-	case want[i].Name != got[i].Name:
-		text := fmt.Sprintf("the golden has %q here, the replay shows %q\n%s", want[i].Name, got[i].Name, changed("", got[i].Text))
-		return &Difference{Step: got[i].Name, Text: text}
+		name := got[i][0].Name
+		return &Difference{Step: name, Text: fmt.Sprintf("the replay shows %q, the golden ends before it\n%s", name, changes(nil, got[i]))}
+	case want[i][0].Name != got[i][0].Name:
+		name := got[i][0].Name
+		text := fmt.Sprintf("the golden has %q here, the replay shows %q\n%s", want[i][0].Name, name, changes(nil, got[i]))
+		return &Difference{Step: name, Text: text}
 	}
-	d := &Difference{Step: got[i].Name, Text: changed(want[i].Text, got[i].Text)}
-	for _, e := range got[i+1:] {
-		if !slices.Contains(want, e) {
+	d := &Difference{Step: got[i][0].Name, Text: changes(want[i], got[i])}
+	for _, step := range got[i+1:] {
+		same := slices.ContainsFunc(want, func(w []archive.Entry) bool { return slices.Equal(w, step) })
+		if !same {
 			d.Later++
 		}
 	}
 	return d
+}
+
+// changes shows what differs between the entries of one step.
+func changes(want, got []archive.Entry) string {
+	var b strings.Builder
+	for i := range max(len(want), len(got)) {
+		var w, g archive.Entry
+		if i < len(want) {
+			w = want[i]
+		}
+		if i < len(got) {
+			g = got[i]
+		}
+		if w == g {
+			continue
+		}
+		if name := cmp.Or(g.Name, w.Name); i > 0 {
+			fmt.Fprintf(&b, "in %q:\n", name)
+		}
+		b.WriteString(changed(w.Text, g.Text))
+	}
+	return b.String()
 }
 
 // changed is a unified difference that a person can read: every character that

@@ -135,7 +135,7 @@ func (e *turnExpect) check(out *turn.Outcome, err error) error {
 	case !strings.Contains(out.Answer, e.Contains):
 		return fmt.Errorf("the answer %q does not contain %q, as expect.contains asks", out.Answer, e.Contains)
 	case e.Reason != "" && string(out.Reason) != string(e.Reason):
-		return fmt.Errorf("the turn was escalated for %q where expect.reason is %q", orNone(string(out.Reason)), e.Reason)
+		return fmt.Errorf("the turn was escalated for the reason %s where expect.reason is %s", orNone(string(out.Reason)), e.Reason)
 	case e.BestEffort != nil && out.BestEffort != *e.BestEffort:
 		return fmt.Errorf("bestEffort is %t where %t is expected", out.BestEffort, *e.BestEffort)
 	case e.Refused != nil && out.Refused != *e.Refused:

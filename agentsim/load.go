@@ -2,8 +2,10 @@ package agentsim
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
@@ -62,7 +64,8 @@ func Parse(file, name string, data []byte) (*Scenario, error) {
 	if !found {
 		return nil, strictyaml.Pos{File: file, Line: 1, Column: 1}.Errorf("there is no %s in this archive, add the line \"-- %s --\" and the scenario below it", specName, specName)
 	}
-	for path, f := range sc.spec.Files {
+	for _, path := range slices.Sorted(maps.Keys(sc.spec.Files)) { // so that the same error comes each time
+		f := sc.spec.Files[path]
 		if err := sc.seed(f.Pos, path, f.content()); err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func Explain(res Result) string {
 		}
 		fmt.Fprintf(&b, "differs at %q:\n%s", d.Step, d.Text)
 		if d.Later > 0 {
-			fmt.Fprintf(&b, "and %d later entries differ; review them with --update and git diff\n", d.Later)
+			fmt.Fprintf(&b, "%d later steps differ too; review them with --update and git diff\n", d.Later)
 		}
 	case res.Err != nil:
 		if n := len(res.Steps); n > 1 && res.Step != "" {

@@ -84,12 +84,12 @@ func newStores(sc *Scenario, newStore NewStore, c *clock) (*stores, error) {
 	}
 	slices.SortFunc(s.specs, func(a, b placed) int { return len(b.prefix) - len(a.prefix) })
 	s.specs = append(s.specs, placed{"/", def, map[string]string{}})
-	for path, content := range sc.seeds {
+	for _, path := range slices.Sorted(maps.Keys(sc.seeds)) { // so that the same error comes each time
 		i := slices.IndexFunc(s.specs, func(p placed) bool { return vpath.Within(path, p.prefix) })
 		if path == s.specs[i].prefix {
 			return nil, s.specs[i].spec.Pos.Errorf("the seed %s is exactly at a route, where no file can be", path)
 		}
-		s.specs[i].seeds[vpath.Rel(path, s.specs[i].prefix)] = content
+		s.specs[i].seeds[vpath.Rel(path, s.specs[i].prefix)] = sc.seeds[path]
 	}
 	return s, nil
 }

@@ -36,7 +36,8 @@ const defaultKey = "null"
 // conversation stands under "".
 func newValues(specs map[string]memorySpec) (*values, error) {
 	v := &values{map[string]string{}}
-	for id, spec := range specs {
+	for _, id := range slices.Sorted(maps.Keys(specs)) { // so that the same error comes each time
+		spec := specs[id]
 		key := defaultKey
 		if id != "" {
 			if err := memory.CheckID(id); err != nil {

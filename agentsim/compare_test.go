@@ -1,0 +1,82 @@
+package agentsim_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/goliathfs/goliathfs/agentsim"
+)
+
+// compare replays a file's content under two texts and returns what differs.
+func compare(t *testing.T, want, got string) *agentsim.Difference {
+	t.Helper()
+	golden := func(text string) []byte {
+		quoted := strings.NewReplacer("\\", "\\\\", "\n", "\\n", "\r", "\\r", "\t", "\\t", "\"", "\\\"").Replace(text)
+		return []byte(replay(t, scenario("files: {/f: {text: \""+quoted+"\"}}\ncalls: [{tool: readFile, input: {path: /f}}]")))
+	}
+	d, err := agentsim.Compare(golden(want), golden(got))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// What cannot be seen is made visible where it makes the difference.
+func TestInvisibleDifferences(t *testing.T) {
+	for name, tt := range map[string]struct{ want, got, minus, plus string }{
+		"word":           {"one\ntwo\n", "one\n2\n", "-two", "+2"},
+		"CR":             {"a\n", "a\r\n", "-a", `+a\r`},
+		"BOM":            {"a\n", "\ufeffa\n", "-a", `+\u{FEFF}a`},
+		"trailing":       {"a\n", "a \n", "-a", "+a·"},
+		"tab":            {"a\n", "a\t\n", "-a", `+a\t`},
+		"final newline":  {"a\n", "a", "-a", "+a⏎ (no final newline)"},
+		"NFD":            {"\u00e9\n", "e\u0301\n", `-\u{00E9}`, `+e\u{0301}`},
+		"no-break":       {"a b\n", "a\u00a0b\n", "-a b", `+a\u{00A0}b`},
+		"line separator": {"ab\n", "a\u2028b\n", "-ab", `+a\u{2028}b`},
+	} {
+		d := compare(t, tt.want, tt.got)
+		if d == nil || !strings.Contains(d.Text, "\n"+tt.minus+"\n") || !strings.Contains(d.Text+"\n", "\n"+tt.plus+"\n") {
+			t.Errorf("%s: %+v", name, d)
+			continue
+		}
+		if d.Step != "1 readFile" {
+			t.Errorf("%s: it differs at %q", name, d.Step)
+		}
+		if noted := strings.Contains(d.Text, "normalization"); noted != (name == "NFD") {
+			t.Errorf("%s: a note on normalization: %t", name, noted)
+		}
+	}
+	if d := compare(t, "a\n", "a\n"); d != nil {
+		t.Errorf("equal texts differ: %+v", d)
+	}
+}
+
+func TestCompareEntries(t *testing.T) {
+	const one, two, three = "-- 1 glob --\na\n", "-- 2 grep --\nb\n", "-- 3 glob --\nc\n"
+	for name, tt := range map[string]struct {
+		golden, got, step, before, text string
+		later                           int
+	}{
+		"equal":          {one + two, one + two, "", "", "", 0},
+		"comment":        {"old\n" + one, "new\n" + one, "", "", "", 0},
+		"second differs": {one + two + three, one + "-- 2 grep --\nx\n" + "-- 3 glob --\ny\n", "2 grep", "1 glob", "-b", 1},
+		"one more":       {one, one + two, "2 grep", "1 glob", "the golden ends before it", 0},
+		"one less":       {one + two, one, "2 grep", "1 glob", "the replay ended before it", 0},
+		"another":        {one + two, one + three, "3 glob", "1 glob", `the golden has "2 grep" here`, 0},
+	} {
+		d, err := agentsim.Compare([]byte(tt.golden), []byte(tt.got))
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case d == nil:
+			if tt.step != "" {
+				t.Errorf("%s: nothing differs", name)
+			}
+		case d.Step != tt.step || strings.Join(d.Before, ",") != tt.before || !strings.Contains(d.Text, tt.text) || d.Later != tt.later:
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if _, err := agentsim.Compare([]byte("-- a (quoted) --\nno mark\n"), nil); err == nil || !strings.Contains(err.Error(), "--update") {
+		t.Errorf("a damaged golden gave %v", err)
+	}
+}
