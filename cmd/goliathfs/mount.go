@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -26,8 +29,9 @@ func newMount() *cobra.Command {
 		Use:   "mount STORE DIR",
 		Short: "Show a store as a directory",
 		Long: `Show a store at the empty directory DIR, read-only unless --rw is given, until
-interrupted or unmounted. One line on standard output says when it is ready.
-With --detach it goes on in the background, with its messages in a log file.`,
+interrupted or unmounted. A DIR that does not exist is made, and removed at the
+end. One line on standard output says when it is ready. With --detach it goes on
+in the background, with its messages in a log file.`,
 		Example: "  goliathfs mount badger:./store /mnt/agent\n  goliathfs mount --detach unix:/tmp/agent.sock /mnt/agent",
 		GroupID: groupMount,
 		Args:    takes(2, 2),
@@ -62,6 +66,12 @@ func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
 		intent = storeurl.Change
 	}
 	return o.withStore(cmd, url, intent, func(s *storeurl.Store) error {
+		switch err := os.Mkdir(dir, 0o755); {
+		case err == nil:
+			defer os.Remove(dir) // it fails, rightly, when someone put something there
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("there is no directory %s to make %s in, create it first", filepath.Dir(dir), filepath.Base(dir))
+		}
 		o.bridge.Name = absolute(s.Spec.URL).String()
 		o.bridge.Logger = newLogger(cmd.ErrOrStderr(), o.verbose)
 		server, err := fusebridge.Mount(cmd.Context(), s.Backend, dir, &o.bridge)
