@@ -25,9 +25,9 @@ func files() []vfs.File {
 	return all
 }
 
-func body(t *testing.T, encode func(*encoder)) []byte {
+func body(t *testing.T, m message) []byte {
 	t.Helper()
-	b, err := frame(encode)
+	b, err := frame(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,34 +40,34 @@ func body(t *testing.T, encode func(*encoder)) []byte {
 
 func TestMessagesSurvive(t *testing.T) {
 	for _, r := range []request{{op: opRead}, {id: math.MaxUint64, op: opWatch, timeout: math.MaxInt64, path: "/a", content: "c\xff", expected: "e", after: "\uffff", limit: -5}} {
-		got, cancel, err := decodeClient(body(t, r.encode))
+		got, cancel, err := decodeClient(body(t, r))
 		if diff := cmp.Diff(r, got, exported); diff != "" || cancel || err != nil {
 			t.Errorf("%s, %t, %v", diff, cancel, err)
 		}
 	}
-	got, cancel, err := decodeClient(body(t, func(e *encoder) { encodeCancel(e, 7) }))
+	got, cancel, err := decodeClient(body(t, cancellation(7)))
 	if !cancel || got.id != 7 || err != nil {
 		t.Errorf("%+v, %t, %v", got, cancel, err)
 	}
 	for _, f := range files() {
 		r := result{id: 1, failure: failure{"c", "t"}, file: f, page: vfs.Page{Files: []vfs.Info{f.Info, {}}, Next: "/n"}, prefix: "/p", writable: true}
-		got, _, isEvent, err := decodeServer(body(t, r.encode))
+		got, _, isEvent, err := decodeServer(body(t, r))
 		if diff := cmp.Diff(r, got, exported); diff != "" || isEvent || err != nil {
 			t.Errorf("%s, %t, %v", diff, isEvent, err)
 		}
 		for _, old := range []*vfs.File{nil, &f} {
 			v := event{3, vfs.Event{Path: "/e", Info: f.Info, Old: old, Overflow: old == nil}}
-			_, got, isEvent, err := decodeServer(body(t, v.encode))
+			_, got, isEvent, err := decodeServer(body(t, v))
 			if diff := cmp.Diff(v, got, exported); diff != "" || !isEvent || err != nil {
 				t.Errorf("%s, %t, %v", diff, isEvent, err)
 			}
 		}
 	}
-	h, err := decodeHello(body(t, hello{9, "token"}.encode))
+	h, err := decodeHello(body(t, hello{9, "token"}))
 	if h != (hello{9, "token"}) || err != nil {
 		t.Errorf("%+v, %v", h, err)
 	}
-	w, err := decodeWelcome(body(t, welcome{9, "no"}.encode))
+	w, err := decodeWelcome(body(t, welcome{9, "no"}))
 	if w != (welcome{9, "no"}) || err != nil {
 		t.Errorf("%+v, %v", w, err)
 	}
@@ -81,7 +81,7 @@ func TestFrameLimits(t *testing.T) {
 		t.Errorf("a frame that is cut off: %v", err)
 	}
 	huge := make([]byte, maxFrame+1)
-	if _, err := frame(func(e *encoder) { e.string(string(huge)) }); !errors.Is(err, vfs.ErrTooLarge) {
+	if _, err := frame(request{content: string(huge)}); !errors.Is(err, vfs.ErrTooLarge) {
 		t.Errorf("a message that is too large: %v", err)
 	}
 }
@@ -108,7 +108,7 @@ func TestOldThatDoesNotFit(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	for _, encode := range []func(*encoder){hello{1, "t"}.encode, welcome{1, "r"}.encode, request{op: opList, path: "/"}.encode,
 		result{page: vfs.Page{Files: []vfs.Info{{Path: "/a", ModTime: moments[1]}}}}.encode, event{1, vfs.Event{Old: &vfs.File{}}}.encode,
-		func(e *encoder) { encodeCancel(e, 1) }} {
+		cancellation(1).encode} {
 		e := encoder{}
 		encode(&e)
 		f.Add(e.b)

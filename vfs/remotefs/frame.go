@@ -40,11 +40,17 @@ func readFrame(r io.Reader, limit int) ([]byte, error) {
 	return body, nil
 }
 
-// frame puts the length before what encode appends. It fails when that is more
-// than maxFrame.
-func frame(encode func(*encoder)) ([]byte, error) {
-	e := encoder{b: make([]byte, 4, 256)}
-	encode(&e)
+// message is what can be put in a frame.
+type message interface {
+	encode(*encoder)
+	weight() int // bytes of the content it carries, to make room at once
+}
+
+// frame puts the length before a message. It fails when that is more than
+// maxFrame.
+func frame(m message) ([]byte, error) {
+	e := encoder{b: make([]byte, 4, 256+m.weight())}
+	m.encode(&e)
 	n := len(e.b) - 4
 	if n > maxFrame {
 		return nil, fmt.Errorf("%w: %d bytes where at most %d fit in one message", errFrameSize, n, maxFrame)

@@ -136,10 +136,20 @@ func decodeClient(b []byte) (r request, cancel bool, err error) {
 	return r, cancel, d.end()
 }
 
-func encodeCancel(e *encoder, id uint64) {
+// cancellation ends the request with this id.
+type cancellation uint64
+
+func (c cancellation) encode(e *encoder) {
 	e.uint(uint64(kindCancel))
-	e.uint(id)
+	e.uint(uint64(c))
 }
+
+func (hello) weight() int     { return 0 }
+func (welcome) weight() int   { return 0 }
+func (cancellation) weight() int    { return 0 }
+func (r request) weight() int { return len(r.content) }
+func (r result) weight() int  { return len(r.file.Content) }
+func (v event) weight() int   { return weight(v.Event) }
 
 // result is the outcome of a request. Fields that its op does not use are zero.
 type result struct {

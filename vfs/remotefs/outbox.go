@@ -29,11 +29,6 @@ func (o *outbox) put(build func() ([]byte, error)) {
 	o.wake()
 }
 
-// encode appends a message.
-func (o *outbox) encode(message func(*encoder)) {
-	o.put(func() ([]byte, error) { return frame(message) })
-}
-
 func (o *outbox) wake() {
 	select {
 	case o.more <- struct{}{}:

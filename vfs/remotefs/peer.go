@@ -112,7 +112,7 @@ func (p *peer) start(ctx context.Context, req request) bool {
 func refusal(id uint64, done func()) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		done()
-		return frame(result{id: id, failure: failure{"store", fmt.Sprintf("this client has %d watches already, end one of them", maxWatches)}}.encode)
+		return frame(result{id: id, failure: failure{"store", fmt.Sprintf("this client has %d watches already, end one of them", maxWatches)}})
 	}
 }
 
@@ -130,9 +130,9 @@ func (p *peer) bounded(ctx context.Context, req request) (context.Context, conte
 
 // resultFrame sends the error instead of a result that is too large.
 func resultFrame(res result) ([]byte, error) {
-	b, err := frame(res.encode)
+	b, err := frame(res)
 	if errors.Is(err, errFrameSize) {
-		b, err = frame(result{id: res.id, failure: failureOf(err)}.encode)
+		b, err = frame(result{id: res.id, failure: failureOf(err)})
 	}
 	return b, err
 }
@@ -172,11 +172,11 @@ func (p *peer) tell(id uint64, q *quota, e vfs.Event) {
 	}
 	p.out.put(func() ([]byte, error) {
 		q.settle(e)
-		b, err := frame(event{id, e}.encode)
+		b, err := frame(event{id, e})
 		if errors.Is(err, errFrameSize) { // without Old it is as if another process had written
 			small := e
 			small.Old = nil
-			b, err = frame(event{id, small}.encode)
+			b, err = frame(event{id, small})
 		}
 		return b, err
 	})

@@ -161,7 +161,7 @@ func (s *server) serve(ctx context.Context, conn net.Conn) {
 			refusal = fmt.Sprintf("the agent has %d clients already, end one of them", cap(s.slots))
 		}
 	}
-	answer, err := frame(welcome{version, refusal}.encode)
+	answer, err := frame(welcome{version, refusal})
 	if err != nil {
 		return
 	}

@@ -73,7 +73,7 @@ func closed(conn net.Conn) error {
 }
 
 func greet(conn net.Conn, token string) error {
-	b, err := frame(hello{version, token}.encode)
+	b, err := frame(hello{version, token})
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (s *session) start(req request, in *inbox) (*call, error) {
 	defer s.mu.Unlock()
 	s.last++
 	req.id = s.last
-	b, err := frame(req.encode)
+	b, err := frame(req)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (s *session) start(req request, in *inbox) (*call, error) {
 
 // stop tells the agent that no one waits for a call's result any more.
 func (s *session) stop(c *call) {
-	s.out.encode(func(e *encoder) { encodeCancel(e, c.id) })
+	s.out.put(func() ([]byte, error) { return frame(cancellation(c.id)) })
 }
 
 // forget drops a call, or a watch with its inbox.
