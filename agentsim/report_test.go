@@ -1,0 +1,146 @@
+package agentsim_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/goliathfs/goliathfs/agentsim"
+)
+
+// report gives a reporter one result of each status.
+func report(t *testing.T, format string, opts agentsim.ReporterOptions) string {
+	t.Helper()
+	var out bytes.Buffer
+	r, err := agentsim.NewReporter(format, &out, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loc := func(name string) agentsim.Location {
+		return agentsim.Location{Path: "scenarios/" + name + ".txtar", Name: name, Golden: "golden/" + name + ".txtar"}
+	}
+	r.Report(agentsim.Result{Location: loc("a/ok"), Status: agentsim.Passed, Steps: []string{"1 glob"}})
+	r.Report(agentsim.Result{Location: loc("a/new"), Status: agentsim.Updated})
+	r.Report(agentsim.Result{
+		Location: loc("b/differs"), Status: agentsim.Differs, Step: "2 grep",
+		Difference: &agentsim.Difference{Step: "2 grep", Before: []string{"1 glob"}, Later: 2, Text: "-a <b>\n+100%\n"},
+	})
+	r.Report(agentsim.Result{Location: loc("b/fails"), Status: agentsim.Failed, Step: "1 glob", Steps: []string{"0", "1 glob"}, Err: errors.New("it \x01 broke")})
+	if err := r.Finish(agentsim.Summary{Total: 4, Passed: 1, Failed: 1, Differs: 1, Updated: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+const summaryLine = "4 scenarios: 1 passed, 1 failed, 1 differ from their goldens, 1 goldens written"
+
+func TestTextReport(t *testing.T) {
+	got := report(t, "text", agentsim.ReporterOptions{})
+	want := `wrote golden/a/new.txtar
+FAIL  b/differs (scenarios/b/differs.txtar)
+      agree: 1 glob
+      differs at "2 grep":
+      -a <b>
+      +100%
+      2 later steps differ too; review them with --update and git diff
+FAIL  b/fails (scenarios/b/fails.txtar)
+      before it: 0
+` + "      it \x01 broke\n" + summaryLine + "\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if verbose := report(t, "text", agentsim.ReporterOptions{Verbose: true}); !strings.HasPrefix(verbose, "ok    a/ok\n        1 glob\n") {
+		t.Errorf("verbose is\n%s", verbose)
+	}
+}
+
+func TestJSONReport(t *testing.T) {
+	var got struct {
+		Scenarios []struct{ Name, Path, Golden, Status, Step, Message string }
+		Total     int
+		Differs   int
+	}
+	if err := json.Unmarshal([]byte(report(t, "json", agentsim.ReporterOptions{})), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Scenarios) != 4 || got.Total != 4 || got.Differs != 1 || got.Scenarios[2].Step != "2 grep" || !strings.Contains(got.Scenarios[2].Message, "+100%") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestJUnitReport(t *testing.T) {
+	text := report(t, "junit", agentsim.ReporterOptions{})
+	var got struct {
+		XMLName  xml.Name `xml:"testsuite"`
+		Tests    int      `xml:"tests,attr"`
+		Failures int      `xml:"failures,attr"`
+		Cases    []struct {
+			Name    string `xml:"name,attr"`
+			Class   string `xml:"classname,attr"`
+			Failure *struct {
+				Message string `xml:"message,attr"`
+				Text    string `xml:",chardata"`
+			} `xml:"failure"`
+		} `xml:"testcase"`
+	}
+	if err := xml.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if got.Tests != 4 || got.Failures != 3 || got.Cases[0].Failure != nil || got.Cases[2].Class != "b" || got.Cases[2].Name != "differs" ||
+		!strings.Contains(got.Cases[2].Failure.Text, "-a <b>") || !strings.Contains(got.Cases[3].Failure.Message, "it \ufffd broke") {
+		t.Errorf("got %+v\nof\n%s", got, text)
+	}
+}
+
+func TestGitHubReport(t *testing.T) {
+	var summary bytes.Buffer
+	got := report(t, "github", agentsim.ReporterOptions{StepSummary: &summary})
+	for _, want := range []string{
+		"::error file=scenarios/a/new.txtar,title=scenario a/new::its golden was written anew\n",
+		"::error file=scenarios/b/differs.txtar,title=scenario b/differs::agree: 1 glob%0Adiffers at \"2 grep\":%0A-a <b>%0A+100%25%0A2 later steps differ too; review them with --update and git diff\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if s := summary.String(); !strings.Contains(s, summaryLine) || !strings.Contains(s, "<summary>b/differs: differs</summary>") || !strings.Contains(s, "+100%\n") {
+		t.Errorf("the summary is\n%s", s)
+	}
+
+	var out bytes.Buffer
+	r, err := agentsim.NewReporter("github", &out, agentsim.ReporterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		r.Report(agentsim.Result{Location: agentsim.Location{Name: fmt.Sprint(i)}, Status: agentsim.Failed, Err: errors.New("x")})
+	}
+	if n := strings.Count(out.String(), "::error"); n != 10 {
+		t.Errorf("%d annotations, GitHub shows 10", n)
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
+
+func TestReportErrors(t *testing.T) {
+	if _, err := agentsim.NewReporter("yaml", nil, agentsim.ReporterOptions{}); err == nil || !strings.Contains(err.Error(), "text, json, junit, github") {
+		t.Errorf("an unknown format gave %v", err)
+	}
+	for _, format := range agentsim.Formats() {
+		r, err := agentsim.NewReporter(format, full{}, agentsim.ReporterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Report(agentsim.Result{Status: agentsim.Failed, Err: errors.New("x")})
+		if err := r.Finish(agentsim.Summary{}); err == nil || err.Error() != "no space" {
+			t.Errorf("%s on a full disk gave %v", format, err)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package agentsim_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/goliathfs/goliathfs/agentsim"
+)
+
+// collector is a Reporter that keeps what it is told.
+type collector struct {
+	results []string
+	sum     agentsim.Summary
+}
+
+func (c *collector) Report(r agentsim.Result) {
+	c.results = append(c.results, r.Location.Name+" "+string(r.Status))
+}
+func (c *collector) Finish(s agentsim.Summary) error { c.sum = s; return nil }
+
+func runIn(t *testing.T, dir string, r agentsim.Runner) *collector {
+	t.Helper()
+	c := &collector{}
+	r.Paths, r.Reporter = []string{filepath.Join(dir, "scenarios")}, c
+	if _, err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+const broken = `calls: [{tool: readFile, input: {path: /no}}]`
+
+// From an empty folder to red and green, and what an update may touch.
+func TestUpdateAndCompare(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"scenarios/a/good.txtar":   scenario(look, "/x", "x\n"),
+		"scenarios/a/fails.txtar":  scenario(broken),
+		"scenarios/b/typo.txtar":   "-- scenario.yaml --\nversion: 1\ncall: []\n",
+		"golden/a/fails.txtar":     "what it was\n",
+		"golden/b/typo.txtar":      "what it was\n",
+		"scenarios/b/second.txtar": scenario(look),
+	})
+	steps := []struct {
+		name    string
+		runner  agentsim.Runner
+		edit    func()
+		results []string
+	}{
+		{"no goldens yet", agentsim.Runner{}, nil, []string{"a/fails failed", "a/good differs", "b/second differs", "b/typo failed"}},
+		{"update", agentsim.Runner{Update: true}, nil, []string{"a/fails failed", "a/good updated", "b/second updated", "b/typo failed"}},
+		{"update again", agentsim.Runner{Update: true}, nil, []string{"a/fails failed", "a/good passed", "b/second passed", "b/typo failed"}},
+		{"compare", agentsim.Runner{Parallel: 1}, nil, []string{"a/fails failed", "a/good passed", "b/second passed", "b/typo failed"}},
+		{"only some", agentsim.Runner{Match: regexp.MustCompile("^b/s")}, nil, []string{"b/second passed"}},
+		{"an edited scenario", agentsim.Runner{Match: regexp.MustCompile("good")}, func() {
+			if err := os.WriteFile(filepath.Join(dir, "scenarios/a/good.txtar"), []byte(scenario(look, "/y", "x\n")), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"a/good differs"}},
+	}
+	for _, s := range steps {
+		if s.edit != nil {
+			s.edit()
+		}
+		if diff := cmp.Diff(s.results, runIn(t, dir, s.runner).results); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", s.name, diff)
+		}
+	}
+	for _, name := range []string{"a/fails", "b/typo"} {
+		if got := readFile(t, dir, "golden", name+".txtar"); got != "what it was\n" {
+			t.Errorf("the golden of the failed run %s became %q", name, got)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "golden", "*", ".*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
+
+// Expectations state what is meant, so an update does not silence them.
+func TestUpdateKeepsExpectations(t *testing.T) {
+	dir := tree(t, map[string]string{"scenarios/a/s.txtar": scenario(`calls: [{tool: glob, input: {pattern: "/**"}, expect: {maxTokens: 3}}]`)})
+	got := runIn(t, dir, agentsim.Runner{Update: true})
+	if got.results[0] != "a/s failed" {
+		t.Errorf("the update gave %v", got.results)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "golden")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a golden was written: %v", err)
+	}
+}
+
+func TestUpdateIsRefusedInCI(t *testing.T) {
+	dir := tree(t, map[string]string{"scenarios/a/s.txtar": scenario(look)})
+	r := agentsim.Runner{Paths: []string{dir}, Update: true, CI: true}
+	if _, err := r.Run(t.Context()); !errors.Is(err, agentsim.ErrUpdateInCI) {
+		t.Errorf("the update gave %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "golden")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a golden was written: %v", err)
+	}
+}
+
+func TestRunnerErrors(t *testing.T) {
+	dir := tree(t, map[string]string{"scenarios/a/s.txtar": scenario(look)})
+	r := agentsim.Runner{Paths: []string{dir}, Match: regexp.MustCompile("zzz")}
+	if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "none of the 1 scenarios") {
+		t.Errorf("a pattern without a match gave %v", err)
+	}
+	r = agentsim.Runner{Paths: []string{dir + "/none"}}
+	if _, err := r.Run(t.Context()); err == nil {
+		t.Error("a path without scenarios ran")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r = agentsim.Runner{Paths: []string{dir}}
+	if _, err := r.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a stopped run gave %v", err)
+	}
+}
+
+func TestWriteGolden(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a", "b", "c.txtar")
+	for i, tt := range []struct {
+		data    string
+		changed bool
+	}{{"one", true}, {"one", false}, {"two", true}} {
+		changed, err := agentsim.WriteGolden(path, []byte(tt.data))
+		if err != nil || changed != tt.changed || readFile(t, path) != tt.data {
+			t.Errorf("write %d: %t, %v", i, changed, err)
+		}
+	}
+	if _, err := agentsim.WriteGolden(filepath.Join(path, "below-a-file"), nil); err == nil {
+		t.Error("a golden was written below a file")
+	}
+	if _, err := agentsim.ReadGolden(path + "x"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "--update") {
+		t.Errorf("a missing golden gave %v", err)
+	}
+}
