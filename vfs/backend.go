@@ -125,7 +125,8 @@ type Event struct {
 	// removed.
 	Info Info
 	// Old is the file that was replaced or removed. It is nil when the file is
-	// new, and when another process made the change.
+	// new, and when another process made the change. Watchers share it: do not
+	// change it.
 	Old *File
 	// Overflow means: changes below Path may have gone unreported, look again.
 	Overflow bool
