@@ -144,12 +144,12 @@ func (c cancellation) encode(e *encoder) {
 	e.uint(uint64(c))
 }
 
-func (hello) weight() int     { return 0 }
-func (welcome) weight() int   { return 0 }
-func (cancellation) weight() int    { return 0 }
-func (r request) weight() int { return len(r.content) }
-func (r result) weight() int  { return len(r.file.Content) }
-func (v event) weight() int   { return weight(v.Event) }
+func (hello) weight() int        { return 0 }
+func (welcome) weight() int      { return 0 }
+func (cancellation) weight() int { return 0 }
+func (r request) weight() int    { return len(r.content) }
+func (r result) weight() int     { return len(r.file.Content) }
+func (v event) weight() int      { return weight(v.Event) }
 
 // result is the outcome of a request. Fields that its op does not use are zero.
 type result struct {
