@@ -261,6 +261,12 @@ func (b *bridge) gone(v *version) (text string, known, superseded bool) {
 // measure learns the size of a file whose store could not tell. It is part of a
 // lookup, for whose answer a change on its way may be waiting.
 func (b *bridge) measure(cancel <-chan struct{}, v *version) fuse.Status {
+	b.tree.mu.Lock()
+	known := v.size >= 0
+	b.tree.mu.Unlock()
+	if known {
+		return fuse.OK
+	}
 	text, status := b.content(cancel, v, false)
 	if status != fuse.OK {
 		return status

@@ -209,9 +209,30 @@ func (s sizeless) List(ctx context.Context, dir string, o vfs.ListOptions) (vfs.
 
 func TestUnknownSize(t *testing.T) {
 	mem := newMem(t, map[string]string{"/f": "12345\n", "/d/g": "123\n"})
-	s := mount(t, sizeless{mem}, nil)
+	s := mount(t, sizeless{mem}, writable(t))
 	if got := run(t, "sh", "-c", "cd "+s.Dir()+"; ls -lR >/dev/null; stat -c %s f d/g; cat f d/g; grep -r 123 . | sort"); got != "6\n4\n12345\n123\n./d/g:123\n./f:12345\n" {
 		t.Errorf("got %q", got)
+	}
+	write(t, mem, "/d/h", "1\n")
+	if out, err := shell(t, s.Dir(), "echo 2 >>d/h; echo 6 >>f"); err != nil {
+		t.Errorf("%v %s", err, out)
+	}
+	if got := stored(t, mem); got["/d/h"] != "1\n2\n" || got["/f"] != "12345\n6\n" {
+		t.Errorf("appending gave %q", got)
+	}
+}
+
+// TestReadOnce: a file that the kernel reads in pieces is read from the store
+// once, and what is kept for that is bounded.
+func TestReadOnce(t *testing.T) {
+	files := map[string]string{}
+	for i := range 16 {
+		files[fmt.Sprintf("/f%02d", i)] = strings.Repeat("x", 1<<20)
+	}
+	s := mount(t, newMem(t, files), &fusebridge.Options{CacheBytes: 2 << 20})
+	run(t, "sh", "-c", "cat "+s.Dir()+"/* | wc -c")
+	if c := s.Counters(); c.CacheMisses != 16 || c.Requests["read"] <= 16 {
+		t.Errorf("%d reads of the kernel asked the store %d times for 16 files", c.Requests["read"], c.CacheMisses)
 	}
 }
 

@@ -73,19 +73,37 @@ func newEditor(b *bridge, o *Options, n *notifier) *editor {
 
 // Lookup gives who is about to write a private node, and others what all see.
 func (ed *editor) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	ed.tree.mu.Lock()
-	if d := ed.tree.dirs[header.NodeId]; d != nil && len(ed.wanted) > 0 {
-		_, v := d.resolve(name)
-		if v != nil {
-			if _, want := ed.wanted[intent{header.Pid, v.path}]; want {
-				ed.enterVersion(ed.private(v), out)
-				ed.tree.mu.Unlock()
-				return fuse.OK
-			}
-		}
+	v := ed.wantedBy(header, name)
+	if v == nil {
+		return ed.bridge.Lookup(cancel, header, name, out)
 	}
-	ed.tree.mu.Unlock()
-	return ed.bridge.Lookup(cancel, header, name, out)
+	ed.count(reqLookup)
+	if status := ed.measure(cancel, v); status != fuse.OK {
+		return status // appending needs the size
+	}
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	ed.enterVersion(ed.private(v), out)
+	return fuse.OK
+}
+
+// wantedBy returns the file that a lookup is for, if its caller is about to
+// write it.
+func (ed *editor) wantedBy(header *fuse.InHeader, name string) *version {
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	d := ed.tree.dirs[header.NodeId]
+	if d == nil || len(ed.wanted) == 0 {
+		return nil
+	}
+	_, v := d.resolve(name)
+	if v == nil {
+		return nil
+	}
+	if _, wanted := ed.wanted[intent{header.Pid, v.path}]; !wanted {
+		return nil
+	}
+	return v
 }
 
 // private returns the node through which v is written: the one in use, if it

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -39,8 +40,11 @@ type Server struct {
 // listed. A dead mount at dir is detached first.
 func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Server, error) {
 	o := opts.withDefaults()
-	if support := Probe(); support.Err != nil {
+	switch support := Probe(); {
+	case support.Err != nil:
 		return nil, support.Err
+	case o.AllowOther && !support.AllowOther:
+		return nil, errors.New("other users cannot be let in by a normal user: write user_allow_other into /etc/fuse.conf, or mount without it")
 	}
 	real, err := realDir(dir)
 	if err != nil {
@@ -98,7 +102,7 @@ func (s *Server) begin(life context.Context) error {
 	}
 	server, err := fuse.NewServer(raw, s.dir, s.mountOptions())
 	if err != nil {
-		return fmt.Errorf("mounting at %s failed: %w", s.dir, err)
+		return fmt.Errorf("mounting at %s failed, see goliathfs doctor: %w", s.dir, oneLine{err})
 	}
 	s.notify.server.Store(server)
 	m, mounted, err := topAt(s.dir)
@@ -240,3 +244,9 @@ func (s *Server) Counters() Counters {
 	}
 	return c
 }
+
+// oneLine is an error whose text some helper ended with a newline.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string { return strings.Join(strings.Fields(e.error.Error()), " ") }
+func (e oneLine) Unwrap() error { return e.error }
