@@ -104,7 +104,7 @@ func TestCompactInUse(t *testing.T) {
 			rev = info.Revision
 		}
 	})
-	for range 5 {
+	for range 3 {
 		if err := s.Compact(t.Context()); err != nil {
 			t.Error(err)
 		}

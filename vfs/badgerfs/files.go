@@ -1,6 +1,7 @@
 package badgerfs
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,7 +56,12 @@ func (inv inventory) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, inventoryFile), append(text, '\n'))
+	text = append(text, '\n')
+	path := filepath.Join(dir, inventoryFile)
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return nil // replacing it would cost two syncs of the disk
+	}
+	return writeFile(path, text)
 }
 
 // files keeps the inventory of an open store. It is safe for concurrent use.
