@@ -87,7 +87,7 @@ func passedBy(names []string) string {
 		}
 	}
 	if over := len(steps) - maxPassed; over > 0 {
-		return fmt.Sprintf("%d steps, then %s", over, strings.Join(steps[over:], ", "))
+		return fmt.Sprintf("%d more, then %s", over, strings.Join(steps[over:], ", "))
 	}
 	return strings.Join(steps, ", ")
 }
