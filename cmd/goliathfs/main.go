@@ -17,10 +17,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	go func() {
-		<-ctx.Done()
-		stop()
-	}()
+	context.AfterFunc(ctx, stop)
 	// Go ends a process that writes to a closed pipe; catching the signal turns
 	// that into an error, so that a store open for writing is closed in order.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

@@ -31,8 +31,10 @@ func (r *Runner) Lines(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := bufio.NewWriterSize(out, 64<<10)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
 	lines := make(chan inputLine)
-	go readLines(ctx, in, lines)
+	go readLines(reading, in, lines)
 	for {
 		var line inputLine
 		select {
