@@ -62,6 +62,8 @@ Exit status: 0 done, 1 refused or different, 2 wrong use.`,
 		completeStores(c)
 		root.AddCommand(c)
 	}
+	root.SetHelpCommand(newHelp())
+	addCompletion(root)
 	return root
 }
 
