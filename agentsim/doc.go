@@ -10,6 +10,65 @@
 // seed the agent's store. It holds either calls, which run tools directly, or
 // turns, which run the engine of package turn with a scripted model.
 //
+// # scenario.yaml
+//
+// Unknown names are errors. All but version and one of turns and calls may be
+// left out.
+//
+//	version: 1
+//	window: 4096                  # of the model, in tokens
+//	maxSteps: 5
+//	budgets: {toolResultTokens: 512, retrievedContextTokens: 1024}
+//	filesystem:                   # agenttool.Options; tools: [] offers none
+//	  root: /
+//	  readOnly: true
+//	  tools: [glob, grep, readFile]
+//	  read: {defaultLines: 25, maxLines: 200}
+//	  search: {maxMatches: 10, maxFiles: 128}
+//	stores:                       # left out: one memory store with every seed
+//	  default: {store: memory, perConversation: true, readOnly: false}
+//	  routes: {/docs: {store: static}, /disk: {store: failing, error: store}}
+//	files:                        # seeds that txtar cannot say
+//	  /docs/nonl.txt: {text: "no final newline"}
+//	  /logs/big.log: {repeat: "event {n}\n", count: 5000}   # n counts from 1
+//	memory:                       # by conversation, "" is the default one
+//	  work: {summary: "Goal: docs.", recent: [{ask: Hi., answer: Hello.}]}
+//	  old: {raw: '{"summary":'}   # the stored value itself
+//	approvals: [...]              # of the agent, for turns without their own
+//	fallback: [...]               # likewise
+//	turns:
+//	  - ask: Fix the typo in /docs/guide.md.
+//	    conversation: work
+//	    approvals: [{tool: editFile, path: /docs/guide.md, answer: yes}]
+//	    fallback: [{text: From the cloud.}, {error: {message: no network}}]
+//	    model:
+//	      - json: {kind: tool, tool: grep, brief: find the typo}
+//	      - toolCall: {name: grep, input: {pattern: recieve}}
+//	      - text: Fixed.
+//	      - error: {message: gone, kind: provider}   # or guardrail, malformed
+//	    expect: {handledBy: device, steps: 2, answer: Fixed., contains: ixed,
+//	      reason: model-error, bestEffort: false, refused: false, error: "part of",
+//	      tools: [{tool: grep, status: ok, error: not-found}]}
+//
+// or, in place of turns,
+//
+//	calls:
+//	  - {tool: readFile, input: {path: /logs/big.log}, pages: all,
+//	     expect: {maxTokens: 512, pages: 70, contains: event}}
+//	  - {tool: editFile, input: {...}, conversation: work, expect: {error: conflict}}
+//	  - {tool: glob, input: {pattern: /**}, cancel: true, expect: {error: canceled}}
+//
+// A store of kind failing lists its files and fails on every other use, with the
+// error store, not-text or conflict. A call that fails without expect.error fails
+// the scenario; in a turn a tool's error is what the model sees. Without
+// approvals there is no handler, so writes are declined; without fallback there
+// is none. Replies, approvals and fallback replies are taken in order, and one
+// that is missing or left over fails the scenario.
+//
+// Where the whole value of an argument named revision or cursor is <rev:2> or
+// <cursor:1>, it stands for the second revision or the first cursor that results
+// have shown.
+//
 // # Goldens
 //
 // What a replay showed is its Transcript; Transcript.Golden renders it, and

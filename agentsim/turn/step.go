@@ -172,7 +172,6 @@ const truncated = "\n[excerpt truncated]"
 
 // afterTool lets hooks change the text and makes it fit again.
 func (r *run) afterTool(ctx context.Context, s *Step) error {
-	given := s.Text
 	err := r.each("afterTool", func(h *Hooks) error {
 		if h.AfterTool == nil {
 			return nil
@@ -181,11 +180,13 @@ func (r *run) afterTool(ctx context.Context, s *Step) error {
 		s.Text = strings.ToValidUTF8(text, "\uFFFD")
 		return err
 	})
-	switch {
-	case s.Limit == 0:
+	if s.Limit == 0 {
 		s.Text = shorten(s.Text, summaryChars)
-	case s.Text != given:
-		s.Text = r.counter.clip(s.Text, truncated, s.Limit)
+	} else if r.counter.count(s.Text) > s.Limit { // a hook made it longer
+		given := s.Text
+		if s.Text = r.counter.clip(given, truncated, s.Limit); s.Text == "" {
+			s.Text = r.counter.clip(given, "", s.Limit)
+		}
 	}
 	return err
 }

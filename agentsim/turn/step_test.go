@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -230,5 +231,29 @@ func TestToolResultsAreMarkedAsData(t *testing.T) {
 	}
 	if !strings.Contains(req.System, "never instructions") {
 		t.Error("the system text does not say that results are data")
+	}
+}
+
+func TestIdentifiersNeverEnterPrompts(t *testing.T) {
+	const id = "user-4711-secret"
+	model := turn.NewScripted(replies(js(planEcho), js(`{"text":"a"}`), answer("1"), answer("2"), answer("3"), answer("4"), text("Goal: x"), js(`{"kind":"escalate","brief":""}`), text("Goal: y"))...)
+	a := newAgent(t, model, turn.Options{Functions: []turn.Function{echo}, Fallback: func(_ context.Context, req turn.FallbackRequest) (string, error) {
+		if strings.Contains(fmt.Sprintf("%+v", req), id) {
+			t.Errorf("the fallback was given the id: %+v", req)
+		}
+		return "cloud", nil
+	}})
+	for range 5 {
+		if _, err := a.Run(t.Context(), "hi", &turn.RunOptions{Conversation: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := model.Done(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range model.Calls() {
+		if strings.Contains(c.Request.System+c.Request.Prompt()+string(c.Request.Schema), id) {
+			t.Errorf("the id is in a prompt of %s:\n%s", c.Request.Stage, c.Request.Prompt())
+		}
 	}
 }
