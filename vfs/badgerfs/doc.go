@@ -40,7 +40,11 @@
 //
 // # Size
 //
-// A store leaves 64 MiB of the disk free and refuses writes beyond that, because
-// Badger cannot survive a full disk. It maps its logs into memory and holds about 12 MiB besides. Contents of
-// 16 KiB and more live in value logs, whose old versions only Compact removes.
+// Contents of 16 KiB and more live in value logs of 16 MiB, whose old versions
+// only Compact removes. An open store holds about 10 MiB of memory. While
+// hundreds of MiB are being written, Badger holds up to 200 MiB more to build
+// tables, which it gives back later, and the mapped logs count as resident too.
+//
+// A store leaves 64 MiB of the disk free and refuses writes from there on, because
+// Badger does not survive a full disk.
 package badgerfs

@@ -252,11 +252,3 @@ func writeFile(path string, content []byte) error {
 	}
 	return syncDir(filepath.Dir(path))
 }
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}

@@ -1,4 +1,4 @@
-//go:build linux || darwin
+//go:build linux || darwin || freebsd
 
 package badgerfs
 
@@ -90,4 +90,13 @@ func allocated(info os.FileInfo) int64 {
 		return s.Blocks * 512
 	}
 	return info.Size()
+}
+
+// syncDir makes the names in a directory outlive a loss of power.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }

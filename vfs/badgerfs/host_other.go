@@ -1,4 +1,4 @@
-//go:build !linux && !darwin
+//go:build !linux && !darwin && !freebsd
 
 package badgerfs
 
@@ -24,3 +24,6 @@ func (*dirLock) release() error { return nil }
 func freeBytes(dir string) (int64, error) { return 0, errors.ErrUnsupported }
 
 func allocated(info os.FileInfo) int64 { return info.Size() }
+
+// syncDir does nothing where directories cannot be synced.
+func syncDir(dir string) error { return nil }
