@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -106,54 +105,4 @@ func (f fileSpec) content() string {
 		b.WriteString(strings.ReplaceAll(*f.Repeat, "{n}", fmt.Sprint(n)))
 	}
 	return b.String()
-}
-
-// Location is where a scenario is and where its golden belongs.
-type Location struct {
-	Path   string // the scenario's file
-	Name   string // area/name
-	Golden string // the golden's file
-}
-
-const extension = ".txtar"
-
-// locate finds out what a single file is called. Below a directory "scenarios"
-// its name is the path from there and its golden is in "golden" beside that
-// directory; elsewhere it is the file's own name and "golden" in its directory.
-func locate(path string) Location {
-	root := rootOf(path)
-	if root == "" {
-		root = filepath.Dir(path)
-	}
-	return below(root, path)
-}
-
-func below(root, path string) Location {
-	rel, err := filepath.Rel(root, path)
-	if err != nil || strings.HasPrefix(rel, "..") {
-		rel = filepath.Base(path)
-	}
-	name := strings.TrimSuffix(filepath.ToSlash(rel), extension)
-	golden := filepath.Join(root, "golden")
-	if filepath.Base(root) == "scenarios" {
-		golden = filepath.Join(filepath.Dir(root), "golden")
-	}
-	return Location{Path: path, Name: name, Golden: goldenPath(golden, name)}
-}
-
-func goldenPath(dir, name string) string {
-	return filepath.Join(dir, filepath.FromSlash(name)+extension)
-}
-
-// rootOf returns the nearest directory "scenarios" that path is in or is, "" if
-// there is none.
-func rootOf(path string) string {
-	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
-		if filepath.Base(dir) == "scenarios" {
-			return dir
-		}
-		if dir == "." || dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
 }

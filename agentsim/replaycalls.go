@@ -121,14 +121,3 @@ func withCursor(input json.RawMessage, cursor string) (json.RawMessage, error) {
 	args["cursor"] = quoted
 	return json.Marshal(args)
 }
-
-// pathOf returns the path in a tool's arguments, "" if there is none.
-func pathOf(input []byte) string {
-	var args struct {
-		Path string `json:"path"`
-	}
-	if json.Unmarshal(input, &args) != nil {
-		return ""
-	}
-	return args.Path
-}

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -57,7 +58,7 @@ type Approve func(ctx context.Context, req ApprovalRequest) (bool, error)
 type ApprovalRequest struct {
 	Conversation string
 	Tool         string
-	Input        []byte // JSON, a copy
+	Input        json.RawMessage // a copy
 }
 
 // Agent runs turns. It is safe for concurrent use.

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -48,7 +49,7 @@ func (c *conversation) remembered(ctx context.Context, factory memory.Factory) (
 			return nil, err
 		}
 		if m == nil {
-			return nil, fmt.Errorf("the factory made no memory, return one for each conversation")
+			return nil, errors.New("the factory made no memory, return one for each conversation")
 		}
 		c.memory = m
 	}

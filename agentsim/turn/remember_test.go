@@ -201,3 +201,14 @@ func TestStepsAreRemembered(t *testing.T) {
 		t.Errorf("the exchange is %+v, %v", l.State.Recent, err)
 	}
 }
+
+// Once the answer is out, the end of ctx cannot take it back.
+func TestCancelledWhileRemembering(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var ev events
+	late := turn.Hooks{AfterAnswer: func(_ context.Context, _ turn.RunInfo, a string) (string, error) { cancel(); return a, nil }}
+	out, err := newAgent(t, always("kept"), turn.Options{Hooks: []turn.Hooks{late}, OnEvent: ev.on}).Run(ctx, "hi", nil)
+	if err != nil || out.Answer != "kept" || ev.labels(turn.EventMemoryError) != "save" {
+		t.Errorf("%+v, %v, events %q", out, err, ev.labels(turn.EventMemoryError))
+	}
+}

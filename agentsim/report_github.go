@@ -1,0 +1,62 @@
+package agentsim
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// githubReporter writes annotations beside the text, and the job's summary.
+type githubReporter struct {
+	text     textReporter
+	summary  io.Writer
+	failures []Result
+}
+
+// maxAnnotations is how many GitHub shows of one step.
+const maxAnnotations = 10
+
+// Report implements Reporter.
+func (g *githubReporter) Report(res Result) {
+	g.text.Report(res)
+	if res.Status == Passed {
+		return
+	}
+	g.failures = append(g.failures, res)
+	if len(g.failures) > maxAnnotations {
+		return
+	}
+	message := Explain(res)
+	if res.Status == Updated {
+		message = "its golden was written anew"
+	}
+	g.text.out.printf("::error file=%s,title=%s::%s\n", property(filepath.ToSlash(res.Location.Path)),
+		property("scenario "+res.Location.Name), data(strings.TrimSpace(message)))
+}
+
+// Finish implements Reporter.
+func (g *githubReporter) Finish(s Summary) error {
+	if err := g.text.Finish(s); err != nil || g.summary == nil {
+		return err
+	}
+	out := &writer{w: g.summary}
+	out.printf("### Scenarios\n\n%s\n", s)
+	for _, res := range g.failures {
+		fence := "```"
+		for strings.Contains(Explain(res), fence) {
+			fence += "`"
+		}
+		out.printf("\n<details><summary>%s: %s</summary>\n\n%sdiff\n%s%s\n</details>\n", res.Location.Name, res.Status, fence, Explain(res), fence)
+	}
+	return out.err
+}
+
+// data escapes the message of a workflow command.
+func data(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+// property escapes a property of a workflow command.
+func property(s string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(s))
+}
