@@ -63,7 +63,7 @@ func (o *lsOptions) run(cmd *cobra.Command, s *storeurl.Store, paths []string) e
 			}
 		}
 		if n == 0 && path != "/" {
-			return fmt.Errorf("%s: there is nothing in %s, see goliathfs ls %[2]s", path, shellWord(s.Spec.URL.String()))
+			return fmt.Errorf("%s: there is nothing in %s, see goliathfs ls %[2]s", path, storeWords(s.Spec))
 		}
 	}
 	return out.Flush()

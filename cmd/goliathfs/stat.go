@@ -103,7 +103,7 @@ func noFile(ctx context.Context, s *storeurl.Store, err error) error {
 	if listErr != nil || len(page.Files) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: it is a directory, see goliathfs ls %s %s", pe.Path, shellWord(s.Spec.URL.String()), shellWord(pe.Path))
+	return fmt.Errorf("%s: it is a directory, see goliathfs ls %s %s", pe.Path, storeWords(s.Spec), shellWord(pe.Path))
 }
 
 // count writes a number with its noun: "1 file", "2 files".

@@ -52,7 +52,7 @@ func (f *storeFlags) withStore(cmd *cobra.Command, raw string, intent storeurl.I
 		for _, p := range o.Problems() {
 			fmt.Fprintf(cmd.ErrOrStderr(), "left out %s: %s\n", printable(p.Path), p.Reason)
 		}
-		return explain(fn(store), shellWord(raw))
+		return explain(fn(store), storeWords(spec))
 	})
 }
 
@@ -64,6 +64,15 @@ func withOpener(fn func(*storeurl.Opener) error) error {
 		err = closeErr
 	}
 	return err
+}
+
+// storeWords is a store as arguments of a verb, for commands in messages.
+func storeWords(spec storeurl.Spec) string {
+	words := shellWord(spec.URL.String())
+	for _, r := range spec.Routes {
+		words += " --route " + shellWord(r.String())
+	}
+	return words
 }
 
 // shellWord quotes an argument where a shell would not take it literally, so
