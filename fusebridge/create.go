@@ -15,6 +15,7 @@ import (
 // Create makes a file that lives in memory until its first flush.
 func (ed *editor) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
 	ed.count(reqCreate)
+	ed.learn(in.NodeId, name)
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	v, status := ed.create(in.NodeId, name)
@@ -67,6 +68,21 @@ func (ed *editor) insert(d *dir, name string, v *version) {
 	}
 }
 
+// learn finds out whether a new name in a directory may be written. It may ask
+// the store.
+func (ed *editor) learn(parent uint64, name string) {
+	ed.tree.mu.Lock()
+	d := ed.tree.dirs[parent]
+	var path string
+	if d != nil {
+		path = vpath.Join(d.path, "/"+name)
+	}
+	ed.tree.mu.Unlock()
+	if vpath.CheckFile(path) == nil {
+		ed.access.learn(path)
+	}
+}
+
 // place says what path a new name in a directory would have, and whether it may
 // be written. tree.mu is held.
 func (ed *editor) place(parent uint64, name string) (*dir, string, fuse.Status) {
@@ -95,6 +111,7 @@ func (ed *editor) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, o
 	if in.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return fuse.EPERM
 	}
+	ed.learn(in.NodeId, name)
 	ed.tree.mu.Lock()
 	v, status := ed.create(in.NodeId, name)
 	if status == fuse.OK {
@@ -114,6 +131,7 @@ func (ed *editor) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, o
 // Mkdir makes a directory that lives in memory until a file comes.
 func (ed *editor) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
 	ed.count(reqMkdir)
+	ed.learn(in.NodeId, name)
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	d, path, status := ed.place(in.NodeId, name)

@@ -25,6 +25,7 @@ type editor struct {
 	*bridge
 	queue  *queue
 	asides *asides
+	access *access
 
 	// The tree's lock guards these.
 	wanted map[intent]time.Time // lookups to be given a private node
@@ -61,12 +62,14 @@ func newEditor(b *bridge, o *Options, n *notifier) *editor {
 		bridge: b,
 		queue:  newQueue(n.tell),
 		asides: &asides{dir: o.StateDir, log: o.Logger},
+		access: newAccess(b.backend),
 		wanted: map[intent]time.Time{},
 		open:   map[string]*version{},
 		moved:  map[string]moved{},
 	}
 	b.tree.hidden = func(path string, rev vfs.Revision) bool { m, ok := ed.moved[path]; return ok && m.rev == rev }
-	b.writable = func(path string) bool { _, ok := vfs.RouteOf(b.backend, path); return ok }
+	b.writable = ed.access.writable
+	b.follow.learn = ed.access.learn
 	b.follow.tell = ed.queue.tell
 	return ed
 }

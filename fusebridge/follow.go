@@ -23,6 +23,7 @@ type follower struct {
 	backend vfs.Backend
 	tree    *tree
 	tell    func([]note) // carries out notifications, called without locks
+	learn   func(string) // hears of every path that a walk finds; nil in a read-only mount
 	poll    time.Duration
 	log     *slog.Logger
 
@@ -164,6 +165,15 @@ func (f *follower) markStale(err error) {
 	}
 }
 
+// staleErr says since when the store cannot be followed, and why; nil when it is.
+func (f *follower) staleErr() error {
+	stale := f.stale.Load()
+	if stale == nil {
+		return nil
+	}
+	return fmt.Errorf("the mount shows the store as of %s: %w", stale.since.Format(time.RFC3339), stale.err)
+}
+
 func (f *follower) markFresh() {
 	if f.stale.Swap(nil) != nil {
 		f.log.Info("the store can be followed again")
@@ -207,6 +217,11 @@ func (f *follower) walk(ctx context.Context) error {
 
 // takeOver shows a batch of walked files.
 func (f *follower) takeOver(batch []vfs.Info, number uint32) {
+	if f.learn != nil {
+		for _, info := range batch {
+			f.learn(info.Path)
+		}
+	}
 	c := changes{now: time.Now()}
 	f.tree.mu.Lock()
 	f.mu.Lock()

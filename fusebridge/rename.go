@@ -135,6 +135,7 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 	}
 	ed.queue.enter()
 	defer ed.queue.leave()
+	ed.learn(in.Newdir, newName)
 	from, target, path, status := ed.renaming(in, oldName, newName)
 	if status != fuse.OK || from == target { // both nil: it was a directory
 		return status

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
@@ -208,14 +207,17 @@ func (s *Server) Dir() string { return s.dir }
 // shown, nil when it was followed to the end.
 func (s *Server) Wait() error {
 	<-s.done
-	return s.Stale()
+	return s.bridge.follow.staleErr()
 }
 
 // Stale returns why the mount may show an old state, nil when it follows the
 // store.
 func (s *Server) Stale() error {
-	if stale := s.bridge.follow.stale.Load(); stale != nil {
-		return fmt.Errorf("the mount shows the store as of %s: %w", stale.since.Format(time.RFC3339), stale.err)
+	if err := s.bridge.follow.staleErr(); err != nil {
+		return err
+	}
+	if err := away(s.bridge.backend); err != nil {
+		return fmt.Errorf("the mount shows the last known state: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,82 @@
+//go:build linux
+
+package fusebridge_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/remotefs"
+)
+
+// startAgent serves a store on a socket until stop is called.
+func startAgent(t *testing.T, addr string, b vfs.Backend) (stop func()) {
+	t.Helper()
+	l, err := remotefs.Listen(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		remotefs.Serve(ctx, l, b, &remotefs.ServeOptions{Writable: true}) // ends with ctx's error
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// TestRunningAgent looks into an agent through its socket, and goes on when the
+// agent goes away and comes back.
+func TestRunningAgent(t *testing.T) {
+	addr := "unix:" + filepath.Join(t.TempDir(), "s")
+	big := strings.Repeat("0123456789abcdef", 1<<14)
+	mem := newMem(t, map[string]string{"/f": "one\n", "/d/unread": big})
+	stop := startAgent(t, addr, mem)
+	client, err := remotefs.Dial(t.Context(), addr, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	s := mount(t, client, writable(t))
+	look := newLooker(t)
+	eventually(t, look, "read", under(s, "/f"), `"one\n"`)
+	write(t, mem, "/f", "two\n") // the agent's own write, in its process
+	eventually(t, look, "read", under(s, "/f"), `"two\n"`)
+	if out, err := shell(t, s.Dir(), "echo three >>f; mkdir n; echo new >n/g; test $(stat -c %a f) = 644"); err != nil {
+		t.Errorf("%v %s", err, out)
+	}
+	if got := stored(t, mem); got["/f"] != "two\nthree\n" || got["/n/g"] != "new\n" {
+		t.Errorf("the agent has %.100q", got)
+	}
+	look.ask("open", under(s, "/d/unread"))
+
+	stop()
+	if got := look.ask("list", under(s, "/d")); got != "unread" {
+		t.Errorf("with the agent gone, the listing is %q", got)
+	}
+	if got := look.ask("rest", under(s, "/d/unread")); got != "error: input/output error" {
+		t.Errorf("with the agent gone, reading gives %.100s", got)
+	}
+	if err := s.Stale(); err == nil {
+		t.Error("with the agent gone, the mount does not say that it is stale")
+	}
+	if out, err := shell(t, s.Dir(), "echo lost >>n/g"); err == nil {
+		t.Errorf("with the agent gone, an edit succeeds: %s", out)
+	}
+
+	write(t, mem, "/f", "four\n")
+	remove(t, mem, "/n/g")
+	defer startAgent(t, addr, mem)()
+	eventually(t, look, "read", under(s, "/f"), `"four\n"`)
+	eventually(t, look, "list", s.Dir(), "d/ f")
+	eventually(t, look, "read", under(s, "/d/unread"), quoted(big))
+	for s.Stale() != nil { // until the walk has ended
+		look.ask("list", s.Dir())
+	}
+}
