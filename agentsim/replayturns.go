@@ -83,6 +83,9 @@ func (r *replayer) turn(ctx context.Context, number int, spec *turnSpec, agent *
 	if ctx.Err() != nil {
 		return err
 	}
+	if err := script.Err(); err != nil {
+		return err
+	}
 	for _, failure := range []error{script.Done(), approvals.err, fallback.err, own.left()} {
 		if failure != nil && out != nil && out.Reason != "" {
 			return fmt.Errorf("%w; the turn was escalated for %s", failure, out.Reason)

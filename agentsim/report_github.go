@@ -1,9 +1,13 @@
 package agentsim
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 )
 
 // githubReporter writes annotations beside the text, and the job's summary.
@@ -30,7 +34,12 @@ func (g *githubReporter) Report(res Result) {
 	if res.Status == Updated {
 		message = "its golden was written anew"
 	}
-	g.text.out.printf("::error file=%s,title=%s::%s\n", property(filepath.ToSlash(res.Location.Path)),
+	line := ""
+	var placed *strictyaml.Error
+	if errors.As(res.Err, &placed) {
+		line = fmt.Sprintf(",line=%d", placed.Pos.Line)
+	}
+	g.text.out.printf("::error file=%s%s,title=%s::%s\n", property(filepath.ToSlash(res.Location.Path)), line,
 		property("scenario "+res.Location.Name), data(strings.TrimSpace(message)))
 }
 

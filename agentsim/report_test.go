@@ -119,6 +119,16 @@ func TestGitHubReport(t *testing.T) {
 	for i := range 30 {
 		r.Report(agentsim.Result{Location: agentsim.Location{Name: fmt.Sprint(i)}, Status: agentsim.Failed, Err: errors.New("x")})
 	}
+	_, err = agentsim.Parse("scenarios/a/s.txtar", "a/s", []byte("-- scenario.yaml --\nversion: 3\n"))
+	typo := agentsim.Result{Location: agentsim.Location{Path: "scenarios/a/s.txtar", Name: "a/s"}, Status: agentsim.Failed, Err: err}
+	var one bytes.Buffer
+	first, err := agentsim.NewReporter("github", &one, agentsim.ReporterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Report(typo); !strings.Contains(one.String(), "::error file=scenarios/a/s.txtar,line=2,title=scenario a/s::") {
+		t.Errorf("the place is not in\n%s", one.String())
+	}
 	if n := strings.Count(out.String(), "::error"); n != 10 {
 		t.Errorf("%d annotations, GitHub shows 10", n)
 	}

@@ -56,7 +56,7 @@ func (s *Scripted) Reply(ctx context.Context, req Request) (Reply, error) {
 func (s *Scripted) next(req Request) ScriptedReply {
 	n := len(s.calls)
 	if n >= len(s.replies) {
-		return s.fail(fmt.Errorf("the script ran out: it ends with reply %d, but model call %d asks for %s: %q", n, n+1, req.Stage, asked(req)))
+		return s.fail(fmt.Errorf("the script ran out: it has no reply for model call %d, which asks for %s: %q", n+1, req.Stage, asked(req)))
 	}
 	reply := s.replies[n]
 	if s.Resolve == nil {
@@ -99,8 +99,14 @@ func (s *Scripted) Calls() []ScriptedCall {
 	return slices.Clone(s.calls)
 }
 
-// Done returns an error if the script ran out, if a reply could not be resolved,
-// or if replies are left over.
+// Err returns an error if the script ran out or a reply could not be resolved.
+func (s *Scripted) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Done returns Err, or an error if replies are left over.
 func (s *Scripted) Done() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

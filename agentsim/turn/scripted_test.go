@@ -25,7 +25,7 @@ func TestScriptedRepliesInOrder(t *testing.T) {
 		t.Error("a third reply came from nowhere")
 	}
 	err := m.Done()
-	if err == nil || !strings.Contains(err.Error(), "model call 3 asks for answer") || !strings.Contains(err.Error(), "the same") {
+	if err == nil || !strings.Contains(err.Error(), "model call 3, which asks for answer") || !strings.Contains(err.Error(), "the same") {
 		t.Errorf("running out is told as %v", err)
 	}
 }
