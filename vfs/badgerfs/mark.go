@@ -1,6 +1,7 @@
 package badgerfs
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -15,7 +16,7 @@ type tally struct {
 	Commits  uint64 // acknowledged
 	Synced   uint64 // of these, on disk for certain
 	Manifest int64  // length of Badger's MANIFEST at that time, in bytes
-	Boot     string // identifies the run of the operating system, "-" if unknown
+	Boot     string // identifies the run of the operating system, unknownBoot if unknown
 }
 
 // tallyLine has the same length for every tally, so that it is overwritten in
@@ -47,8 +48,9 @@ func readTally(dir string) (tally, error) {
 	return t, nil
 }
 
-// openMark prepares to write the mark of a store that holds n commits.
-func openMark(dir string, opts Options, n uint64) (*mark, error) {
+// openMark prepares to write the mark of a store that holds n commits, of which
+// so many were synced.
+func openMark(dir string, opts Options, n, synced uint64) (*mark, error) {
 	m := &mark{manifest: filepath.Join(dir, badgerDir, manifestFile), relaxed: opts.Relaxed, log: opts.Logger}
 	if opts.ReadOnly {
 		return m, nil
@@ -58,10 +60,10 @@ func openMark(dir string, opts Options, n uint64) (*mark, error) {
 		return nil, err
 	}
 	m.f = f
-	m.last = tally{Commits: n, Synced: n, Boot: bootID()}
-	if err := m.sync(n); err != nil {
-		f.Close()
-		return nil, err
+	m.last = tally{Synced: synced, Boot: bootID()}
+	m.note(n)
+	if err := f.Sync(); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return m, nil
 }
@@ -120,7 +122,7 @@ func (t tally) excuses(n uint64) bool {
 	return n >= t.Synced && (t.Boot != bootID() || t.Boot == unknownBoot)
 }
 
-const unknownBoot = "-"
+const unknownBoot = "------------------------------------" // as long as a known one
 
 // bootID identifies the run of the operating system: what one process of it
 // wrote, synced or not, every later one can read.

@@ -183,7 +183,7 @@ func (st *store) begin(promised tally) (err error) {
 	if err := promised.shortage(n, st.opts.Logger); err != nil && !st.opts.AcceptLoss {
 		return err
 	}
-	if st.mark, err = openMark(st.dir, st.opts, n); err != nil {
+	if st.mark, err = openMark(st.dir, st.opts, n, min(n, promised.Synced)); err != nil {
 		return err
 	}
 	if st.opts.ReadOnly {
