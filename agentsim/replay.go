@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
+	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
@@ -32,7 +33,7 @@ func (e *StepError) Unwrap() error { return e.Err }
 // Replay runs a scenario from its first state. The transcript is what was shown
 // up to the end, or up to the step that failed; it is never nil. An error means
 // that the scenario did not run as it says: an expectation was not met, a
-// budget was exceeded, a scripted reply was missing or left over. It is a
+// budget was exceeded, a scripted reply was missing or left over. It wraps a
 // *StepError where a step can be named.
 func Replay(ctx context.Context, sc *Scenario, opts *ReplayOptions) (*Transcript, error) {
 	if opts == nil {
@@ -168,11 +169,12 @@ func (r *replayer) addStore(ctx context.Context, view vfs.Backend, p placed, con
 // golden repeats.
 const maxSeedShown = 2048
 
-// stepError names the step unless the error says where it is already.
-func stepError(step string, err error) error {
-	var se *StepError
-	if err == nil || errors.As(err, &se) {
-		return err
+// stepError names the step and, unless the error says where it is already, its
+// place.
+func stepError(step string, pos strictyaml.Pos, err error) error {
+	var placed *strictyaml.Error
+	if errors.As(err, &placed) {
+		return &StepError{step, err}
 	}
-	return &StepError{step, err}
+	return pos.Wrap(&StepError{step, err})
 }

@@ -52,6 +52,9 @@ func TestReplayFailures(t *testing.T) {
 	} {
 		_, err := agentsim.Replay(t.Context(), parse(t, scenario(tt.yaml)), nil)
 		var se *agentsim.StepError
+		if err == nil || !strings.Contains(err.Error(), "s.txtar:") {
+			t.Errorf("%s: %v names no place", name, err)
+		}
 		if errors.As(err, &se) != (tt.step != "") || se != nil && se.Step != tt.step || err == nil || !strings.Contains(err.Error(), tt.message) {
 			t.Errorf("%s: %v; want %s and %q", name, err, tt.step, tt.message)
 		}

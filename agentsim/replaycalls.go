@@ -27,7 +27,7 @@ func (r *replayer) runCalls(ctx context.Context) error {
 		r.clock.tick()
 		r.use(c.Conversation)
 		if err := r.call(ctx, i+1, c, limit); err != nil {
-			return stepError(fmt.Sprintf("%d %s", i+1, c.Tool), err)
+			return stepError(fmt.Sprintf("%d %s", i+1, c.Tool), c.Pos, err)
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ func (r *replayer) runTurns(ctx context.Context) error {
 		r.clock.tick()
 		r.use(spec.Conversation)
 		if err := r.turn(ctx, i+1, spec, agent, model, shared); err != nil {
-			return stepError(fmt.Sprintf("turn %d", i+1), err)
+			return stepError(fmt.Sprintf("turn %d", i+1), spec.Pos, err)
 		}
 	}
 	if err := shared.left(); err != nil {

@@ -23,14 +23,21 @@ func (p Pos) Errorf(format string, args ...any) error {
 	return &Error{Pos: p, Message: fmt.Sprintf(format, args...)}
 }
 
+// Wrap returns err with this place before it.
+func (p Pos) Wrap(err error) error { return &Error{p, err.Error(), err} }
+
 // Error is what is wrong, and where.
 type Error struct {
 	Pos     Pos
 	Message string
+	Err     error // the cause, or nil
 }
 
 // Error returns place and message.
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
 
 // syntaxError puts the parser's finding into this package's form.
 func (d *decoder) syntaxError(err error) error {
