@@ -115,7 +115,7 @@ func (o *checkOptions) part(ctx context.Context, part storeurl.Part, r *checkRep
 
 func checkBadger(ctx context.Context, db *badgerfs.FS, u storeurl.URL, r *checkReport) error {
 	_, err := db.Check(ctx, func(p badgerfs.Problem) {
-		r.add(badgerFound(u, p, false))
+		r.add(badgerFound(u, p))
 	})
 	return err
 }

@@ -22,65 +22,75 @@ type badgerRepair struct {
 }
 
 func (b *badgerRepair) run(ctx context.Context) error {
-	damaged, err := b.look(ctx)
-	switch {
-	case err != nil:
-		return err
-	case !damaged:
-		return b.r.finish()
-	}
-	// Opening what is damaged may change it, so that is done to a copy.
-	work, err := os.MkdirTemp(filepath.Dir(b.dir), ".goliathfs-repair-")
+	problems, err := b.look(ctx)
 	if err != nil {
-		return fmt.Errorf("a repair needs room beside the store: %w", err)
-	}
-	defer os.RemoveAll(work)
-	if err := os.CopyFS(filepath.Join(work, "old"), os.DirFS(b.dir)); err != nil {
-		return fmt.Errorf("a repair works on a copy, which cannot be made: %w", err)
-	}
-	if err := b.rebuild(ctx, filepath.Join(work, "old"), filepath.Join(work, "new")); err != nil {
-		return fmt.Errorf("%s cannot be repaired, nothing was changed, restore a backup: %w", b.spec.URL, err)
-	}
-	b.r.aside = fmt.Sprintf("%s.before-repair-%s", b.dir, time.Now().UTC().Format("20060102T150405Z"))
-	if err := os.Rename(b.dir, b.r.aside); err != nil {
 		return err
 	}
-	if err := os.Rename(filepath.Join(work, "new"), b.dir); err != nil {
-		return errors.Join(err, os.Rename(b.r.aside, b.dir))
+	if len(problems) > 0 {
+		err = b.replace(ctx)
+	}
+	for _, p := range problems {
+		p.Repaired = err == nil
+		b.r.add(p)
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be repaired, nothing was changed, restore a backup: %w", b.spec.URL, err)
 	}
 	return b.r.finish()
 }
 
-// look checks the store and reports every problem as one that the rebuilding,
-// which follows or fails, mends.
-func (b *badgerRepair) look(ctx context.Context) (damaged bool, err error) {
+// look checks the store.
+func (b *badgerRepair) look(ctx context.Context) (problems []found, err error) {
 	err = withOpener(func(opener *storeurl.Opener) error {
 		s, err := opener.Open(ctx, b.spec, storeurl.Change)
 		if err != nil {
 			return err
 		}
 		sum, err := s.Base.(*badgerfs.FS).Check(ctx, func(p badgerfs.Problem) {
-			damaged = true
-			b.r.add(badgerFound(b.spec.URL, p, true))
+			problems = append(problems, badgerFound(b.spec.URL, p))
 		})
 		b.r.files, b.r.bytes = sum.Files, sum.Bytes
 		return err
 	})
 	if errors.Is(err, badgerfs.ErrDamaged) {
-		b.r.add(found{Store: b.spec.URL.String(), Problem: err.Error(), Repair: badgerRebuilt, Repaired: true})
-		return true, nil
+		return append(problems, found{Store: b.spec.URL.String(), Problem: err.Error(), Repair: badgerRebuilt}), nil
 	}
-	return damaged, err
+	return problems, err
 }
 
 const badgerRebuilt = "the store is built anew from what is sound"
 
-func badgerFound(u storeurl.URL, p badgerfs.Problem, repaired bool) found {
-	f := found{Store: u.String(), File: p.File, Namespace: p.Namespace, Path: p.Path, Problem: p.Err.Error(), Repair: badgerRebuilt, Repaired: repaired}
+func badgerFound(u storeurl.URL, p badgerfs.Problem) found {
+	f := found{Store: u.String(), File: p.File, Namespace: p.Namespace, Path: p.Path, Problem: p.Err.Error(), Repair: badgerRebuilt}
 	if p.Path != "" {
 		f.Repair += ", without this file"
 	}
 	return f
+}
+
+// replace puts a store that was built anew in the place of the damaged one.
+func (b *badgerRepair) replace(ctx context.Context) error {
+	work, err := os.MkdirTemp(filepath.Dir(b.dir), ".goliathfs-repair-")
+	if err != nil {
+		return fmt.Errorf("there is no room beside the store: %w", err)
+	}
+	defer os.RemoveAll(work)
+	// Opening what is damaged may change it, so that is done to a copy.
+	old, fresh := filepath.Join(work, "old"), filepath.Join(work, "new")
+	if err := os.CopyFS(old, os.DirFS(b.dir)); err != nil {
+		return err
+	}
+	if err := b.rebuild(ctx, old, fresh); err != nil {
+		return err
+	}
+	b.r.aside = fmt.Sprintf("%s.before-repair-%s", b.dir, time.Now().UTC().Format("20060102T150405Z"))
+	if err := os.Rename(b.dir, b.r.aside); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, b.dir); err != nil {
+		return errors.Join(err, os.Rename(b.r.aside, b.dir))
+	}
+	return nil
 }
 
 // rebuild copies every sound file of every namespace, with its revision.

@@ -3,6 +3,7 @@ package storeurl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -33,7 +34,6 @@ func (o *Opener) badger(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 		MustExist: intent < Create,
 		Relaxed:   intent == Bulk,
 
-		AcceptLoss:  o.AcceptLoss,
 		NewRevision: o.NewRevision,
 		Now:         o.Now,
 	}
@@ -45,6 +45,8 @@ func (o *Opener) badger(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && opts.MustExist:
 		return nil, missing{u}
+	case errors.Is(err, badgerfs.ErrDamaged):
+		return nil, fmt.Errorf("%w (goliathfs check --repair %s builds it anew, if enough of it is sound)", bareOpen(err), u)
 	case err != nil:
 		return nil, bareOpen(err)
 	}

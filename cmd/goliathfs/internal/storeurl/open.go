@@ -87,8 +87,6 @@ type Part struct {
 // and closes them together. The zero value is ready. It is for one goroutine;
 // the stores are for any number.
 type Opener struct {
-	// AcceptLoss opens a damaged Badger store with what is left of it.
-	AcceptLoss bool
 	// NewRevision and Now are passed to the databases that are opened; nil means
 	// their defaults.
 	NewRevision revision.Func
