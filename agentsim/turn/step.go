@@ -145,7 +145,7 @@ func (r *run) execute(ctx context.Context, t *tool, s *Step) error {
 			return nil
 		}
 	}
-	scope := agenttool.Scope{Conversation: r.info.Conversation, MaxTokens: r.budgets.ToolResultTokens, CountTokens: r.a.opts.CountTokens}
+	scope := agenttool.Scope{Conversation: r.info.Conversation, MaxTokens: r.budgets.ToolResultTokens, CountTokens: r.counter.count}
 	res, err := t.call(ctx, scope, slices.Clone(s.Input))
 	switch {
 	case ctx.Err() != nil:
