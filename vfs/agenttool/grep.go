@@ -257,10 +257,10 @@ func (g *grepper) fit(q query) (Result[*GrepOutput], error) {
 		return none, err
 	case !ok && len(g.items) > 0:
 		return none, g.c.noRoom(g.items[0].next.path)
-	case !ok && g.end != nil:
+	case !ok && g.end != nil: // the cursor of an empty page is too long
 		return none, g.c.noRoom(g.end.path)
 	case !ok:
-		return none, g.c.noRoom(g.c.opts.Root)
+		return none, g.c.noRoom("")
 	}
 	set(p.size)
 	return Result[*GrepOutput]{out, p.text, p.tokens}, nil

@@ -82,7 +82,11 @@ func (c *call) resume(q query, cursor, dir string) (mark, error) {
 	return m, err
 }
 
-// noRoom is the error of a search page that cannot hold its first item.
+// noRoom is the error of a search page that cannot hold its first item, which
+// is in the file at path; "" when there is none.
 func (c *call) noRoom(path string) error {
+	if path == "" {
+		return refuse(CodeBudgetTooSmall, "a result of %d tokens cannot hold an empty page, tell the user to raise the budget", c.budget)
+	}
 	return refuse(CodeBudgetTooSmall, "a result of %d tokens cannot hold one match in %s, search in a smaller directory or tell the user to raise the budget", c.budget, path)
 }

@@ -195,6 +195,15 @@ func TestRoot(t *testing.T) {
 	}
 }
 
+func TestEmptyPageOverBudget(t *testing.T) {
+	tools := toolset(t, agenttool.Options{MaxTokens: 3})
+	for tool, input := range map[string]string{"glob": `{"pattern":"/**"}`, "grep": `{"pattern":"x"}`} {
+		if msg, code := call(t, tools, tool, input); code != agenttool.CodeBudgetTooSmall || !strings.Contains(msg, "empty page") {
+			t.Errorf("%s: %q %s", tool, code, msg)
+		}
+	}
+}
+
 func TestTokenCounter(t *testing.T) {
 	b := memory(t, map[string]string{"/a": strings.Repeat("word ", 2000)})
 	negative := toolset(t, agenttool.Options{Backend: b, Writable: true, CountTokens: func(string) int { return -1 }})

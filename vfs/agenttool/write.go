@@ -8,7 +8,7 @@ import (
 )
 
 func (c *call) writeFile(in WriteInput) (Result[*WriteOutput], error) {
-	path, err := c.file(in.Path)
+	path, err := c.writable(in.Path)
 	if err != nil {
 		return Result[*WriteOutput]{}, err
 	}
@@ -37,9 +37,23 @@ func (c *call) deleteFile(in DeleteInput) (Result[*DeleteOutput], error) {
 	return single(c, out)
 }
 
+// writable checks a path to be changed. It refuses a read-only place before
+// anything else is looked at: a model that is first sent to read the file again
+// learns in the end that it cannot be changed.
+func (c *call) writable(path string) (string, error) {
+	clean, err := c.file(path)
+	if err != nil {
+		return "", err
+	}
+	if _, writable := vfs.RouteOf(c.b, clean); !writable {
+		return "", c.fail(clean, vfs.ErrReadOnly)
+	}
+	return clean, nil
+}
+
 // change checks the arguments of a tool that changes an existing file.
 func (c *call) change(path string, rev vfs.Revision) (string, error) {
-	clean, err := c.file(path)
+	clean, err := c.writable(path)
 	if err == nil && rev == "" {
 		err = refuse(CodeInvalidArgument, "revision is empty, send the revision that a read of %s shows", clean)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/routefs"
+	"github.com/goliathfs/goliathfs/vfs/staticfs"
 )
 
 // edit runs editFile on a file that holds content, at its current revision, and
@@ -115,6 +117,28 @@ func TestWriteRules(t *testing.T) {
 				t.Errorf("%s %s", text, code)
 			}
 		})
+	}
+}
+
+// What cannot be changed says so first, whatever the revision.
+func TestReadOnlyFirst(t *testing.T) {
+	fixed, err := staticfs.New(map[string]string{"/a": "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	routed, err := routefs.New(memory(t, nil), []routefs.Route{{Prefix: "/docs", Backend: memory(t, map[string]string{"/a": "x"}), ReadOnly: true}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, b := range map[string]vfs.Backend{"/a": fixed, "/docs/a": routed} {
+		tools := toolset(t, agenttool.Options{Backend: b, Writable: true})
+		for tool, rest := range map[string]string{
+			"writeFile": `"content":""`, "editFile": `"revision":"wrong","oldText":"x","newText":"y"`, "deleteFile": `"revision":"wrong"`,
+		} {
+			if msg, code := call(t, tools, tool, fmt.Sprintf(`{"path":%q,%s}`, path, rest)); code != agenttool.CodeReadOnly || !strings.Contains(msg, "another path") {
+				t.Errorf("%s %s: %q %s", tool, path, code, msg)
+			}
+		}
 	}
 }
 
