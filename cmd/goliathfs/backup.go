@@ -28,7 +28,7 @@ func newBackup() *cobra.Command {
 		Long: `Write the whole store to the new file FILE, as it was at one moment, also while it
 is in use. SQLite gives a database, with all its tables; every other store a file
 of JSON lines that ends in a checksum, with all namespaces unless the URL names
-one. restore reads both.`,
+one. With --route it is the files that show. restore reads both forms.`,
 		Example: "  goliathfs backup badger:./store store.backup\n  goliathfs backup sqlite:./agent-files.db copy.db",
 		GroupID: groupCare,
 		Args:    takes(2, 2),
@@ -37,7 +37,7 @@ one. restore reads both.`,
 				return fmt.Errorf("%s exists already and is not replaced, name another file", args[1])
 			}
 			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
-				if db, ok := s.Base.(*sqlitefs.FS); ok {
+				if db, ok := s.Base.(*sqlitefs.FS); ok && len(s.Spec.Routes) == 0 {
 					if err := db.Backup(cmd.Context(), args[1]); err != nil {
 						return err
 					}
@@ -58,6 +58,7 @@ one. restore reads both.`,
 			})
 		},
 	}
+	flags.register(cmd)
 	return cmd
 }
 
@@ -91,7 +92,7 @@ type backup struct {
 }
 
 func (b *backup) write(ctx context.Context, f *os.File) error {
-	if db, ok := b.store.Base.(*badgerfs.FS); ok {
+	if db, ok := b.store.Base.(*badgerfs.FS); ok && len(b.store.Spec.Routes) == 0 {
 		return b.badger(ctx, db, f)
 	}
 	return b.settled(ctx, f)
