@@ -14,6 +14,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/goliathfs/goliathfs/fusebridge"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
@@ -33,7 +35,7 @@ var workloads = []workload{
 	{"tar", "tar", "tar cf - texts | cat >/dev/null", 1.2},
 	{"cat", "cat", "find texts -type f -print0 | xargs -0 cat >/dev/null", 0},
 	{"stat storm", "stat", "find texts -type f -print0 | xargs -0 stat -c %s >/dev/null", 0},
-	{"1 MiB files", "cat", "cat large/* >/dev/null", 1.3},
+	{"1 MiB files", "cat", "for i in 1 2 3 4 5; do cat large/* >/dev/null; done", 1.3},
 }
 
 // target is a place where workloads run.
@@ -52,15 +54,7 @@ func BenchmarkMount(b *testing.B) {
 	needFuse(b)
 	files := benchFiles()
 	native := b.TempDir()
-	for path, content := range files {
-		file := filepath.Join(native, path)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			b.Fatal(err)
-		}
-	}
+	writeNative(b, native, files)
 	mem := newMem(b, files)
 	loopback := filepath.Join(b.TempDir(), "loopback")
 	run(b, "go", "build", "-o", loopback, "github.com/hanwen/go-fuse/v2/example/loopback")
@@ -89,6 +83,34 @@ func BenchmarkMount(b *testing.B) {
 		})
 	}
 	printTable(b, table)
+}
+
+// writeNative writes files and drops them from the page cache, so that they come
+// back by reading, as files mostly do. Pages that a write leaves there are of
+// another make, and twice as fast to read.
+func writeNative(b *testing.B, dir string, files map[string]string) {
+	b.Helper()
+	for path, content := range files {
+		file := filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	unix.Sync() // pages not yet on the disk cannot be dropped
+	for path := range files {
+		f, err := os.Open(filepath.Join(dir, path))
+		if err != nil {
+			b.Fatal(err)
+		}
+		err = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+		f.Close()
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // benchWarm runs a workload on all targets in turn and compares the best of each.

@@ -61,11 +61,15 @@ func (ed *editor) removeStored(cancel <-chan struct{}, path string, rev vfs.Revi
 		}
 		return ed.statusOf("remove", path, err)
 	}
-	if p != nil {
-		p.edit.mu.Lock()
-		p.edit.removed = true
-		p.edit.mu.Unlock()
+	if p == nil {
+		return fuse.OK
 	}
+	p.edit.mu.Lock()
+	p.edit.removed = true
+	p.edit.mu.Unlock()
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	p.superseded = true
 	return fuse.OK
 }
 

@@ -90,6 +90,24 @@ func TestTools(t *testing.T) {
 		{"vim, keeping its backup", "vim", `vim -es -u NONE -i NONE -c 'set backupskip= backup backupdir=. backupcopy=auto' -c '%s/kept/vim/' -c wq keep; grep -qx kept keep~`, map[string]string{"/keep": "vim\n"}},
 		// Keys typed before nano has its terminal are lost: its lock file tells.
 		{"nano", "nano", `{ until test -e .keep.swp; do :; done; printf 'typed \017\r\030'; } | timeout 30 script -qec 'nano -I -G keep' /dev/null`, map[string]string{"/keep": "typed kept\n"}},
+		{"a shared mapping", "python3", `python3 -c "
+import mmap
+f = open('keep', 'r+b')
+m = mmap.mmap(f.fileno(), 0)
+f.close()
+m[0:4] = b'KEPT'
+m.close()
+"`, map[string]string{"/keep": "KEPT\n"}},
+		{"an unlinked file", "python3", `python3 -c "
+import os
+fd = os.open('keep', os.O_RDWR | os.O_APPEND)
+os.write(fd, b'x')
+os.unlink('keep')
+os.write(fd, b'y')
+assert os.pread(fd, 9, 0)[-2:] == b'xy'
+assert os.fstat(fd).st_nlink == 0 and os.listdir('.') == []
+os.close(fd)
+"`, map[string]string{"/keep": "-"}},
 		{"temporaries", "sh", `for n in .f.swp .f.swo 4913 5036 'f~' '.#f' '#f#' ._f .fuse_hidden01; do printf '\377' >"$n" && test -s "$n" || exit 1; done; rm 'f~'; test "$(ls -A | wc -l)" = 9`, nil},
 	}
 	for _, tt := range tests {
