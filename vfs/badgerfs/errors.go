@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 )
 
 // The reasons for which Open refuses a directory, apart from those of the file
@@ -25,6 +26,23 @@ var (
 )
 
 var errClosed = fmt.Errorf("the store is closed: %w", fs.ErrClosed)
+
+// deniedError is what the system refused, in place of its several lines.
+type deniedError struct{ cause error }
+
+func (e *deniedError) Error() string {
+	return "the directory or a file in it cannot be used as asked, look at their rights or open the store read-only"
+}
+
+func (e *deniedError) Unwrap() error { return e.cause }
+
+// explain puts a sentence in place of an error about rights.
+func explain(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return &deniedError{err}
+	}
+	return err
+}
 
 // damagedFile is the error of one virtual file.
 func damagedFile(namespace, path, what string) error {

@@ -25,7 +25,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*FS, error) {
 		st, err = openStore(dir, o)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", dir, err)
+		return nil, fmt.Errorf("open %s: %w", dir, explain(err))
 	}
 	return st.view(o.Namespace), nil
 }
