@@ -53,11 +53,17 @@ func findIn(path string) ([]Location, error) {
 		root = path
 	}
 	var found []Location
+	goldens := filepath.Clean(goldenRoot(root))
 	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(p, extension) {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && p == goldens:
+			return filepath.SkipDir
+		case !d.IsDir() && strings.HasSuffix(p, extension):
 			found = append(found, below(root, p))
 		}
-		return err
+		return nil
 	})
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("there are no .txtar files below %s, so there is nothing to replay", path)

@@ -15,12 +15,13 @@ import (
 func TestScenarioErrors(t *testing.T) {
 	for _, tt := range []struct{ text, place, message string }{
 		{"no yaml\n", "s.txtar:1:1", `there is no scenario.yaml`},
+		{"-- scenario.yaml --\n" + look, "s.txtar:2:1", "version: 1"},
 		{"-- scenario.yaml --\nversion: 2\n" + look, "s.txtar:2:1", "version 2 is not known"},
 		{"-- scenario.yaml --\n" + look, "s.txtar:2:1", "version: 1"},
 		{"d\n\n-- scenario.yaml --\nversion: 1\nbudget: {}\n" + look, "s.txtar:5:1", "allowed are version, window, maxSteps, budgets,"},
 		{scenario("turn: []"), "s.txtar:5:1", "turns, calls"},
-		{scenario("window: 5"), "s.txtar:4:1", "either turns or calls"},
-		{scenario(look + "\nturns: [{ask: hi}]"), "s.txtar:4:1", "either turns or calls"},
+		{scenario("window: 5"), "s.txtar:4:1", "this has neither"},
+		{scenario(look + "\nturns: [{ask: hi}]"), "s.txtar:4:1", "this has both"},
 		{scenario("window: 0\n" + look), "s.txtar:4:1", "window 0"},
 		{scenario("maxSteps: 0\nturns: [{ask: hi}]"), "s.txtar:4:1", "maxSteps 0"},
 		{scenario("memory: {}\n" + look), "s.txtar:4:1", "use turns"},

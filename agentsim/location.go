@@ -31,11 +31,15 @@ func below(root, path string) Location {
 		rel = filepath.Base(path)
 	}
 	name := strings.TrimSuffix(filepath.ToSlash(rel), extension)
-	golden := filepath.Join(root, "golden")
+	return Location{Path: path, Name: name, Golden: goldenPath(goldenRoot(root), name)}
+}
+
+// goldenRoot is the directory of the goldens of a directory of scenarios.
+func goldenRoot(root string) string {
 	if filepath.Base(root) == "scenarios" {
-		golden = filepath.Join(filepath.Dir(root), "golden")
+		return filepath.Join(filepath.Dir(root), "golden")
 	}
-	return Location{Path: path, Name: name, Golden: goldenPath(golden, name)}
+	return filepath.Join(root, "golden")
 }
 
 func goldenPath(dir, name string) string {

@@ -66,13 +66,17 @@ type Summary struct {
 // ends with status 0.
 func (s Summary) OK() bool { return s.Passed == s.Total }
 
+// paths returns Paths or their default.
+func (r *Runner) paths() []string {
+	if len(r.Paths) == 0 {
+		return []string{"scenarios"}
+	}
+	return r.Paths
+}
+
 // List returns the locations of the selected scenarios, in order of name.
 func (r *Runner) List() ([]Location, error) {
-	paths := r.Paths
-	if len(paths) == 0 {
-		paths = []string{"scenarios"}
-	}
-	found, err := Find(r.Golden, paths...)
+	found, err := Find(r.Golden, r.paths()...)
 	if err != nil || r.Match == nil {
 		return found, err
 	}
@@ -91,13 +95,18 @@ func (r *Runner) List() ([]Location, error) {
 // ErrUpdateInCI is returned by Run when Update meets CI.
 var ErrUpdateInCI = errors.New("goldens are not updated where CI is set: run the update on a desk and commit what it changed")
 
-// Run replays the selected scenarios. A scenario that fails is a result, not an
-// error; errors are those of finding scenarios and of ctx.
+// Run replays the selected scenarios. A scenario that fails is a result, and so
+// is each of Orphans, not an error; errors are those of finding scenarios and of
+// ctx.
 func (r *Runner) Run(ctx context.Context) (Summary, error) {
 	if r.Update && r.CI {
 		return Summary{}, ErrUpdateInCI
 	}
 	selected, err := r.List()
+	if err != nil {
+		return Summary{}, err
+	}
+	orphans, err := r.Orphans()
 	if err != nil {
 		return Summary{}, err
 	}
@@ -126,6 +135,9 @@ func (r *Runner) Run(ctx context.Context) (Summary, error) {
 		sum.count(<-results[i], r.Reporter)
 	}
 	workers.Wait()
+	for _, l := range orphans {
+		sum.count(orphaned(l), r.Reporter)
+	}
 	sum.Duration = time.Since(begin)
 	if err := ctx.Err(); err != nil {
 		return sum, fmt.Errorf("the replay was stopped: %w", err)

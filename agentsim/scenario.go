@@ -258,10 +258,14 @@ func (c *callSpec) Validate() error {
 // Validate implements strictyaml.Validator.
 func (s *spec) Validate() error {
 	switch {
+	case s.Version == 0:
+		return errors.New("a scenario needs the line \"version: 1\"")
 	case s.Version != 1:
 		return fmt.Errorf("version %d is not known, this reads version: 1", s.Version)
-	case (len(s.Turns) == 0) == (len(s.Calls) == 0):
-		return errors.New("a scenario needs either turns or calls")
+	case len(s.Turns) == 0 && len(s.Calls) == 0:
+		return errors.New("a scenario needs either turns or calls, this has neither")
+	case len(s.Turns) > 0 && len(s.Calls) > 0:
+		return errors.New("a scenario needs either turns or calls, this has both: make it two")
 	case len(s.Calls) > 0 && (s.Memory != nil || s.MaxSteps != nil || s.Approvals != nil || s.Fallback != nil || s.Budgets.RetrievedContextTokens != 0):
 		return errors.New("calls run tools without a model, so memory, maxSteps, approvals, fallback and budgets.retrievedContextTokens mean nothing here: use turns")
 	case s.Window != nil && *s.Window < 1:

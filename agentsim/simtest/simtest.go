@@ -43,6 +43,13 @@ func Run(t *testing.T, scenarios, golden string, opts *Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	orphans, err := runner.Orphans()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, loc := range orphans {
+		t.Errorf("the golden %s has no scenario, remove it or bring back %s", loc.Golden, loc.Path)
+	}
 	for _, loc := range selected {
 		t.Run(loc.Name, func(t *testing.T) {
 			t.Parallel()
