@@ -20,6 +20,7 @@ type job struct {
 	Kind    string // of the store
 	Dir     string // where the store is
 	Addr    string // where it is served
+	Rounds  int
 	For     time.Duration
 	Options options
 }
