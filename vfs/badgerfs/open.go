@@ -101,6 +101,9 @@ func (st *store) create() error {
 	err := st.db.Update(func(txn *badger.Txn) error {
 		return txn.Set(formatKey, []byte(formatValue))
 	})
+	if err == nil { // a loss of power may take from a relaxed store, not the store
+		err = st.db.Sync()
+	}
 	if err == nil {
 		err = st.begin(tally{})
 	}
