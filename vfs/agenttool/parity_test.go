@@ -2,8 +2,10 @@ package agenttool_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 )
 
 // parity is what the phone library answers, recorded: testdata/parity/tools.json.
@@ -70,16 +73,20 @@ func TestParity(t *testing.T) {
 	}
 }
 
-// stores holds the same files in every kind of store that this package may
-// import, and behind a route.
+// stores holds the same files in every kind of store that keeps them itself, and
+// behind a route.
 func stores(t *testing.T, files map[string]string) map[string]vfs.Backend {
 	t.Helper()
 	disk, err := badgerfs.Open(t.Context(), t.TempDir(), &badgerfs.Options{Relaxed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	table, err := sqlitefs.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), &sqlitefs.Options{Relaxed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		if err := disk.Close(); err != nil {
+		if err := errors.Join(disk.Close(), table.Close()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -92,15 +99,17 @@ func stores(t *testing.T, files map[string]string) map[string]vfs.Backend {
 		} else {
 			rest[path] = content
 		}
-		if _, err := disk.Write(t.Context(), path, content, ""); err != nil {
-			t.Fatal(err)
+		for _, s := range []vfs.Writer{disk, table} {
+			if _, err := s.Write(t.Context(), path, content, ""); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	routed, err := routefs.New(memory(t, rest), []routefs.Route{{Prefix: "/docs", Backend: memory(t, docs)}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]vfs.Backend{"memory": memory(t, files), "badger": disk, "route": routed}
+	return map[string]vfs.Backend{"memory": memory(t, files), "badger": disk, "sqlite": table, "route": routed}
 }
 
 func (c parityCase) run(t *testing.T, b vfs.Backend) {
