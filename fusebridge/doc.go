@@ -31,7 +31,8 @@
 // it; if they cannot be had, reading gives ESTALE.
 //
 // A store that cannot watch is walked again every Options.Poll, and its changes
-// show then.
+// show then. What the agent changes does not pass through the kernel, so inotify
+// stays silent; watch the store instead.
 //
 // # Editing
 //

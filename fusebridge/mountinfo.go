@@ -156,6 +156,7 @@ func List() ([]Mounted, error) {
 		return nil, err
 	}
 	var found []Mounted
+	pids := servers()
 	for _, m := range lines {
 		if !m.ours() {
 			continue
@@ -164,20 +165,21 @@ func List() ([]Mounted, error) {
 			Dir:      m.dir,
 			Name:     m.source,
 			ReadOnly: m.readOnly,
-			PID:      serverOf(m),
+			PID:      pids[m.minor()],
 			Health:   healthOf(m.dir),
 		})
 	}
 	return found, nil
 }
 
-// serverOf returns the process that serves a mount, 0 when it cannot be known:
-// the kernel names a device's connection in fdinfo from 6.16 on, and shows the
-// files of other users' processes to root alone.
-func serverOf(m mountLine) int {
+// servers returns the process that serves each FUSE connection, as far as it can
+// be known: the kernel names a device's connection in fdinfo from 6.16 on, and
+// shows the files of other users' processes to root alone.
+func servers() map[string]int {
+	pids := map[string]int{}
 	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")
 	for _, link := range links {
-		if to, err := os.Readlink(link); err != nil || to != "/dev/fuse" {
+		if to, err := os.Readlink(link); err != nil || to != fuseDevice {
 			continue
 		}
 		parts := strings.Split(link, "/") // "", proc, pid, fd, number
@@ -187,11 +189,10 @@ func serverOf(m mountLine) int {
 		}
 		for line := range strings.Lines(string(info)) {
 			key, value, _ := strings.Cut(line, ":")
-			if key == "fuse_connection" && strings.TrimSpace(value) == m.minor() {
-				pid, _ := strconv.Atoi(parts[2])
-				return pid
+			if key == "fuse_connection" {
+				pids[strings.TrimSpace(value)], _ = strconv.Atoi(parts[2])
 			}
 		}
 	}
-	return 0
+	return pids
 }
