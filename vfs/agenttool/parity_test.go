@@ -64,7 +64,9 @@ func loadJSON(t *testing.T, name string, into any) {
 func TestParity(t *testing.T) {
 	var data parity
 	loadJSON(t, "tools.json", &data)
-	for name, b := range stores(t, data.Files) {
+	all := stores(t, data.Files)
+	all["device"] = device(t, data.Files)
+	for name, b := range all {
 		t.Run(name, func(t *testing.T) {
 			for _, c := range data.Cases {
 				t.Run(c.Name, func(t *testing.T) { c.run(t, b) })
@@ -110,6 +112,36 @@ func stores(t *testing.T, files map[string]string) map[string]vfs.Backend {
 		t.Fatal(err)
 	}
 	return map[string]vfs.Backend{"memory": memory(t, files), "badger": disk, "sqlite": table, "route": routed}
+}
+
+// device is a database that a phone wrote, with its revisions, and holds files;
+// the two that are too large to keep there are added.
+func device(t *testing.T, files map[string]string) vfs.Backend {
+	t.Helper()
+	data, err := os.ReadFile("../sqlitefs/testdata/agent-files.db")
+	file := filepath.Join(t.TempDir(), "x.db")
+	if err == nil {
+		err = os.WriteFile(file, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlitefs.Open(t.Context(), file, &sqlitefs.Options{MustExist: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	for path, content := range files {
+		f, err := s.Read(t.Context(), path)
+		if errors.Is(err, vfs.ErrNotFound) {
+			f.Content = content
+			_, err = s.Write(t.Context(), path, content, "")
+		}
+		if err != nil || f.Content != content {
+			t.Fatalf("%s: %v, or another content", path, err)
+		}
+	}
+	return s
 }
 
 func (c parityCase) run(t *testing.T, b vfs.Backend) {
