@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -138,7 +139,8 @@ func hasLog(c *sqlite3.Conn) (bool, error) {
 
 const magic = "SQLite format 3\x00"
 
-// checkFile refuses what is no database by its first bytes.
+// checkFile refuses what is no database by its first bytes, and one that was cut
+// inside a page: SQLite would read zeros where the rest of a text was.
 func checkFile(file string) error {
 	info, err := os.Stat(file)
 	switch {
@@ -153,7 +155,7 @@ func checkFile(file string) error {
 	case info.Size() == 0:
 		return errors.New("the file has no byte in it, so it was cut off or never was a database: restore a backup, or remove it to start a new one")
 	}
-	head := make([]byte, len(magic))
+	head := make([]byte, len(magic)+2)
 	f, err := os.Open(file)
 	if err != nil {
 		return err
@@ -162,10 +164,31 @@ func checkFile(file string) error {
 	if err := errors.Join(err, f.Close()); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	if string(head) != magic {
+	if string(head[:len(magic)]) != magic {
 		return errors.New("it is not a SQLite database, or it is encrypted or damaged; nothing was changed")
 	}
+	page := int64(binary.BigEndian.Uint16(head[len(magic):]))
+	if page == 1 {
+		page = 1 << 16
+	}
+	if page > 0 && info.Size()%page != 0 && leftover(file) == "" {
+		return errors.New("the file ends in the middle of a page, so it was cut off: restore a backup")
+	}
 	return nil
+}
+
+// leftover returns the name of a log or journal that may complete the database
+// in file, "" when there is none.
+func leftover(file string) string {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if info, err := os.Lstat(file + suffix); err == nil && info.Size() > 0 {
+			return filepath.Base(file) + suffix
+		}
+	}
+	return ""
 }
 
 // create makes a new database under another name and gives it its own in one
@@ -173,6 +196,9 @@ func checkFile(file string) error {
 func (d *database) create(ctx context.Context, file string) error {
 	if _, err := os.Stat(filepath.Dir(file)); err != nil {
 		return fmt.Errorf("its folder cannot be used, make it first: %w", err)
+	}
+	if name := leftover(file); name != "" { // SQLite would play it into the new database
+		return fmt.Errorf("the file is missing, but %s of its database is there: put both back, or remove that one to start a new database", name)
 	}
 	fresh := file + ".new-" + rand.Text()[:8]
 	defer os.Remove(fresh)

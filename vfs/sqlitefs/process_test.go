@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,47 +19,36 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 )
 
-// The test binary runs itself as a second program when this is set to a role and
-// a database file.
+// The test binary runs itself as a second program when this is set to a database
+// file.
 const childEnv = "GOLIATHFS_SQLITE_CHILD"
 
 func TestMain(m *testing.M) {
-	role, file, ok := strings.Cut(os.Getenv(childEnv), " ")
-	if !ok {
+	file := os.Getenv(childEnv)
+	if file == "" {
 		os.Exit(m.Run())
 	}
-	if err := child(role, file); err != nil {
+	if err := child(file); err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
 }
 
-func child(role, file string) error {
+// child shares a database as the parent does.
+func child(file string) error {
 	ctx := context.Background()
 	s, err := sqlitefs.Open(ctx, file, nil)
 	if err != nil {
 		return err
 	}
-	switch role {
-	case "share": // as the parent does
-		return errors.Join(share(ctx, s, "child"), s.Close())
-	case "endless": // says what it has written, until it is killed
-		for i := 0; ; i++ {
-			path := fmt.Sprintf("/f%06d", i)
-			if _, err := s.Write(ctx, path, strings.Repeat(path, 50), ""); err != nil {
-				return err
-			}
-			fmt.Println(path)
-		}
-	}
-	return fmt.Errorf("no role %q", role)
+	return errors.Join(share(ctx, s, "child"), s.Close())
 }
 
-// start runs the test binary in a role.
-func start(t *testing.T, role, file string) (*exec.Cmd, *bufio.Reader) {
+// start runs the test binary as a second program.
+func start(t *testing.T, file string) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+role+" "+file)
+	cmd.Env = append(os.Environ(), childEnv+"="+file)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +119,7 @@ func TestTwoPrograms(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "x.db")
 			pool(t, file, `PRAGMA journal_mode = `+mode, `CREATE TABLE other(x)`).Close()
 			s := open(t, file, nil)
-			cmd, out := start(t, "share", file)
+			cmd, out := start(t, file)
 			if err := share(t.Context(), s, "parent"); err != nil {
 				t.Error(err)
 			}
@@ -151,51 +141,9 @@ func TestTwoPrograms(t *testing.T) {
 	}
 }
 
-// TestKill kills a writing program at arbitrary moments: what it said it wrote
-// is there, whole, and the store opens.
-func TestKill(t *testing.T) {
-	rounds := 12
-	if testing.Short() {
-		rounds = 3
-	}
-	for round := range rounds {
-		file := filepath.Join(t.TempDir(), "x.db")
-		cmd, out := start(t, "endless", file)
-		var said []string
-		for range 1 + round*7 {
-			line, err := out.ReadString('\n')
-			if err != nil {
-				t.Fatalf("%v after %q", err, said)
-			}
-			said = append(said, strings.TrimSpace(line))
-		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		rest, err := io.ReadAll(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd.Wait()
-		for line := range strings.Lines(string(rest)) {
-			if path, whole := strings.CutSuffix(line, "\n"); whole {
-				said = append(said, path)
-			}
-		}
-		s := open(t, file, &sqlitefs.Options{MustExist: true})
-		for _, path := range said {
-			f, err := s.Read(t.Context(), path)
-			if err != nil || f.Content != strings.Repeat(path, 50) {
-				t.Fatalf("round %d: %s: %d bytes, %v", round, path, len(f.Content), err)
-			}
-		}
-		if problems, err := s.Check(t.Context(), nil); err != nil || len(problems) > 0 {
-			t.Errorf("round %d: %v, %v", round, problems, err)
-		}
-	}
-}
-
-// TestBesideTheSQLiteCommand writes while the sqlite3 command writes.
+// TestBesideTheSQLiteCommand has the sqlite3 command write, in transactions and
+// without, while many goroutines do: no one is told of a lock, everything is
+// there, and the writes did alternate.
 func TestBesideTheSQLiteCommand(t *testing.T) {
 	command, err := exec.LookPath("sqlite3")
 	if err != nil {
@@ -204,14 +152,8 @@ func TestBesideTheSQLiteCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, file, nil)
 	const n = 300
-	var script strings.Builder
-	script.WriteString(".timeout 10000\n")
-	for i := range n {
-		path := fmt.Sprintf("/command/%d", i)
-		fmt.Fprintf(&script, "INSERT INTO goliath_files_v1 VALUES('default','%s','%s','by the command','c%d');\n", path, hexKey(path), i)
-	}
-	cmd := exec.Command(command, "-bail", file)
-	cmd.Stdin = strings.NewReader(script.String())
+	cmd := exec.CommandContext(t.Context(), command, "-bail", file)
+	cmd.Stdin = strings.NewReader(commandScript(n))
 	done := make(chan error, 1)
 	go func() {
 		out, err := cmd.CombinedOutput()
@@ -220,20 +162,66 @@ func TestBesideTheSQLiteCommand(t *testing.T) {
 		}
 		done <- err
 	}()
-	for i := range n {
-		if _, err := s.Write(t.Context(), fmt.Sprintf("/store/%d", i), "by the store", ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	written := writeUntil(t, s, done)
 	if got := len(paths(t, s, "/command", 256)); got != n {
 		t.Errorf("%d files of the command, want %d", got, n)
 	}
-	if got := len(paths(t, s, "/store", 256)); got != n {
-		t.Errorf("%d files of the store, want %d", got, n)
+	if got := len(paths(t, s, "/store", 256)); got != written {
+		t.Errorf("%d files of the store, want %d", got, written)
 	}
+	turns := column(t, pool(t, file), `SELECT count(*) FROM (SELECT substr(path, 1, 3) AS who,
+		lag(substr(path, 1, 3)) OVER (ORDER BY rowid) AS before FROM goliath_files_v1) WHERE who <> before`)
+	if turns[0] == "0" || turns[0] == "1" {
+		t.Errorf("the command and the store took %s turns, so they did not write at once", turns[0])
+	}
+}
+
+// commandScript inserts n files, half of them in transactions of three.
+func commandScript(n int) string {
+	var script strings.Builder
+	script.WriteString(".timeout 60000\n")
+	for i := range n {
+		if i%6 == 0 {
+			script.WriteString("BEGIN IMMEDIATE;\n")
+		}
+		path := fmt.Sprintf("/command/%d", i)
+		fmt.Fprintf(&script, "INSERT INTO goliath_files_v1 VALUES('default','%s','%s','by the command','c%d');\n", path, hexKey(path), i)
+		if i%6 == 2 {
+			script.WriteString("COMMIT;\n")
+		}
+	}
+	return script.String()
+}
+
+// writeUntil has eight goroutines write files until done tells that the other
+// program ended, and returns how many they wrote.
+func writeUntil(t *testing.T, s *sqlitefs.FS, done <-chan error) int {
+	t.Helper()
+	ended := make(chan struct{})
+	var written atomic.Int64
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				if _, err := s.Write(t.Context(), fmt.Sprintf("/store/%d/%d", w, i), "by the store", ""); err != nil {
+					t.Error(err)
+					return
+				}
+				written.Add(1)
+			}
+		})
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	close(ended)
+	wg.Wait()
+	return int(written.Load())
 }
 
 // TestLocksSurviveAnotherOpen writes into an open transaction's way after this

@@ -169,14 +169,14 @@ func (s *FS) fill(ctx context.Context, h *handle, page *vfs.Page, from, end stri
 		return err
 	}
 	defer rows.Close()
-	var stored, storedRev any
-	var key string
-	var size int64
+	var row [4]any // a variable of another type costs a conversion by reflection
 	for rows.Next() {
-		if err := rows.Scan(&stored, &key, &storedRev, &size); err != nil {
+		if err := rows.Scan(&row[0], &row[1], &row[2], &row[3]); err != nil {
 			return err
 		}
-		path, rev := scanned(stored, storedRev)
+		path, rev := scanned(row[0], row[2])
+		key, _ := row[1].(string)
+		size, _ := row[3].(int64)
 		if checkRow(path, key, rev) != nil {
 			continue
 		}

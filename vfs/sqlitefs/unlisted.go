@@ -1,0 +1,47 @@
+package sqlitefs
+
+import "context"
+
+// Unlisted returns the rows of the namespace that lists leave out because they
+// break a rule, with the first rule that each breaks; Repair says what
+// CheckOptions.Repair would do. It looks at every row and at no content, so it is
+// for whoever must know that a list is complete, such as before a copy. Check
+// finds more.
+func (s *FS) Unlisted(ctx context.Context) ([]Problem, error) {
+	h, err := s.db.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.db.release()
+	var found []Problem
+	err = s.db.patiently(ctx, func() (err error) {
+		found, err = s.scanUnlisted(ctx, h)
+		return err
+	})
+	return found, err
+}
+
+func (s *FS) scanUnlisted(ctx context.Context, h *handle) ([]Problem, error) {
+	rows, err := h.db.QueryContext(ctx, `SELECT path, path_key, revision FROM goliath_files_v1 WHERE namespace = ?1`, s.space.name)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []Problem
+	for rows.Next() {
+		row := storedRow{namespace: s.space.name, content: ""}
+		if err := rows.Scan(&row.path, &row.key, &row.rev); err != nil {
+			return nil, err
+		}
+		path, rev := scanned(row.path, row.rev)
+		key, _ := row.key.(string)
+		if checkRow(path, key, rev) == nil {
+			continue
+		}
+		if m := judge(row); len(m.faults) > 0 {
+			f := m.faults[0]
+			found = append(found, Problem{Namespace: s.space.name, Path: show(row.path), Rule: f.rule, Detail: f.detail, Repair: f.repair})
+		}
+	}
+	return found, rows.Err()
+}

@@ -1,0 +1,51 @@
+package sqlitefs_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestUnlisted: what is listed and what is told as unlisted are all rows.
+func TestUnlisted(t *testing.T) {
+	file, db := broken(t)
+	s := open(t, file, nil)
+	problems, err := s.Unlisted(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := paths(t, s, "/", 100)
+	for _, p := range problems {
+		if p.Detail == "" || p.Repair == "" || p.Namespace != "default" {
+			t.Errorf("%q is told without all that is to say: %+v", p.Path, p)
+		}
+		got = append(got, p.Path)
+	}
+	var want []string
+	rows, err := db.QueryContext(t.Context(), `SELECT CAST(path AS TEXT) FROM goliath_files_v1 WHERE namespace = 'default'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var path string
+		if err := rows.Scan(&path); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, path)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-rows +told):\n%s", diff)
+	}
+	other := open(t, file, nil)
+	view, err := other.Namespace("empty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems, err := view.Unlisted(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("an empty namespace: %v, %v", problems, err)
+	}
+}
