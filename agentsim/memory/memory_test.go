@@ -2,8 +2,10 @@ package memory_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/agentsim/memory"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
 
@@ -225,8 +228,33 @@ func TestLimited(t *testing.T) {
 			t.Errorf("%q in %d tokens became %q, want %q", tt.summary, tt.tokens, got.Summary, tt.want)
 		}
 	}
+	long := strings.Repeat("漢字 and more ", 80_000) // a mebibyte is cut at once
+	if got := (memory.State{Summary: long}).Limited(512).Summary; agenttool.EstimateTokens(got) != 512 || !strings.HasSuffix(got, "…") {
+		t.Errorf("a long summary became one of %d tokens", agenttool.EstimateTokens(got))
+	}
 	s := memory.State{Recent: make([]memory.Exchange, 7)}
 	if got := len(s.Limited(1).Recent); got != memory.MaxRecent {
 		t.Errorf("%d exchanges kept", got)
+	}
+}
+
+// The phone cuts summaries at the same places.
+func TestCutLikeThePhone(t *testing.T) {
+	raw, err := os.ReadFile("testdata/clip.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Text    string
+		Budget  int
+		Clipped string
+	}
+	if err := json.Unmarshal(raw, &cases); err != nil || len(cases) == 0 {
+		t.Fatal(len(cases), err)
+	}
+	for _, c := range cases {
+		if got := (memory.State{Summary: c.Text}).Limited(c.Budget).Summary; got != c.Clipped {
+			t.Errorf("%.40q in %d tokens became %q, want %q", c.Text, c.Budget, got, c.Clipped)
+		}
 	}
 }

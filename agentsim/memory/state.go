@@ -2,7 +2,7 @@ package memory
 
 import (
 	"slices"
-	"strings"
+	"sort"
 	"time"
 	"unicode/utf8"
 
@@ -50,12 +50,13 @@ func (s State) With(e Exchange) (next State, dropped []Exchange) {
 }
 
 // Limited returns the state with the limits applied: the last MaxRecent
-// exchanges, and a summary of at most summaryTokens estimated tokens, which ends
-// in "…" where it was cut.
+// exchanges, and a summary of at most summaryTokens estimated tokens, which is
+// cut after whole characters and ends in "…" then, or is "" where not even that
+// fits.
 func (s State) Limited(summaryTokens int) State {
 	s = s.Clone()
 	s.Recent = s.Recent[max(0, len(s.Recent)-MaxRecent):]
-	s.Summary = cut(strings.TrimSpace(s.Summary), summaryTokens)
+	s.Summary = cut(s.Summary, summaryTokens)
 	return s
 }
 
@@ -65,12 +66,20 @@ func cut(text string, tokens int) string {
 	if agenttool.EstimateTokens(text) <= tokens {
 		return text
 	}
-	for text != "" && agenttool.EstimateTokens(text+ellipsis) > tokens {
-		_, size := utf8.DecodeLastRuneInString(text)
-		text = text[:len(text)-size]
-	}
-	if agenttool.EstimateTokens(text+ellipsis) > tokens {
+	// The estimate grows with the text, so the cut can be found by halving.
+	first := sort.Search(len(text), func(n int) bool {
+		return agenttool.EstimateTokens(text[:start(text, n)]+ellipsis) > tokens
+	})
+	if first == 0 {
 		return ""
 	}
-	return strings.TrimRight(text, " \n") + ellipsis
+	return text[:start(text, first-1)] + ellipsis
+}
+
+// start returns the last start of a character of text at or before n.
+func start(text string, n int) int {
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
 }

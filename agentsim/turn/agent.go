@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/goliathfs/goliathfs/agentsim/memory"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
@@ -18,11 +20,12 @@ import (
 type Options struct {
 	// Window is the model's context window in tokens; 0 means DefaultWindow.
 	Window int
-	// WindowFor, when set, is asked once a turn instead.
+	// WindowFor, when set, is asked once a turn instead. It must give a positive
+	// number; its error ends the run.
 	WindowFor func(ctx context.Context) (int, error)
 	// CountTokens is the model's tokenizer; nil means agenttool.EstimateTokens.
 	CountTokens agenttool.TokenCounter
-	// MaxSteps are the most tool steps of a turn; 0 means 5.
+	// MaxSteps is the most tool steps of a turn; 0 means 5.
 	MaxSteps int
 	// Budgets bound what files put into prompts.
 	Budgets Budgets
@@ -40,7 +43,8 @@ type Options struct {
 	// Memory serves the default conversation alone, in place of MemoryFor: with it
 	// a run of a named conversation is refused.
 	Memory memory.Memory
-	// Hooks are called in order.
+	// Hooks are called in order. A panic in a hook, or in any other function given
+	// here, is the caller's of Run; the conversation stays usable.
 	Hooks []Hooks
 	// OnEvent is told what happens, in order within a run; runs of different
 	// conversations call it at the same time.
@@ -75,6 +79,7 @@ type Agent struct {
 // New returns an agent that asks a model. Errors name the option that is wrong.
 func New(model Model, opts Options) (*Agent, error) {
 	a := &Agent{model: model, opts: opts, counter: newCounter(opts.CountTokens), conversations: map[string]*conversation{}}
+	a.opts.Hooks = slices.Clone(opts.Hooks)
 	if model == nil {
 		return nil, errors.New("the agent has no model, give one")
 	}
@@ -96,14 +101,17 @@ func New(model Model, opts Options) (*Agent, error) {
 	if opts.Now == nil {
 		a.opts.Now = time.Now
 	}
+	err := opts.Budgets.check()
 	if opts.WindowFor == nil {
-		if _, err := opts.Budgets.For(a.opts.Window); err != nil {
-			return nil, err
-		}
+		_, err = opts.Budgets.For(a.opts.Window)
 	}
-	var err error
-	a.tools, err = makeTools(opts.Files, opts.Functions)
-	return a, err
+	if err == nil {
+		a.tools, err = makeTools(opts.Files, opts.Functions)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // RunOptions adjust one run; nil or the zero value is the default.
@@ -129,14 +137,13 @@ func (a *Agent) Run(ctx context.Context, ask string, opts *RunOptions) (*Outcome
 	if strings.TrimSpace(ask) == "" {
 		return nil, errors.New("the request is blank, say what is wanted")
 	}
+	if !utf8.ValidString(ask) {
+		return nil, errors.New("the request is not valid UTF-8, decode it first")
+	}
 	conv, err := a.conversation(opts.Conversation)
 	if err != nil {
 		return nil, err
 	}
-	if err := conv.queue.enter(ctx); err != nil {
-		return nil, fmt.Errorf("the run was given up before it began: %w", err)
-	}
-	defer conv.queue.leave()
 	r := &run{
 		a: a, conv: conv, counter: a.counter,
 		info:    RunInfo{Conversation: opts.Conversation, Ask: ask},
@@ -148,6 +155,12 @@ func (a *Agent) Run(ctx context.Context, ask string, opts *RunOptions) (*Outcome
 	if r.fallback == nil {
 		r.fallback = a.opts.Fallback
 	}
+	if err := conv.queue.enter(ctx); err != nil {
+		err = fmt.Errorf("the run was given up before it began: %w", err)
+		r.finish(ctx, nil, err)
+		return nil, err
+	}
+	defer conv.queue.leave() // also when a callback panics
 	out, err := r.turn(ctx)
 	r.finish(ctx, out, err)
 	return out, err

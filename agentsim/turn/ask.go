@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,12 +20,15 @@ func (r *run) ask(ctx context.Context, p prompt) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
+	if err := cancelled(ctx); err != nil {
+		return Reply{}, err
+	}
 	reply, err := r.a.model.Reply(ctx, req)
+	if err := cancelled(ctx); err != nil {
+		return Reply{}, err
+	}
 	if err == nil {
 		return reply, nil
-	}
-	if ctx.Err() != nil {
-		return Reply{}, ctx.Err()
 	}
 	var me *ModelError
 	if errors.As(err, &me) {
@@ -42,9 +46,12 @@ func (r *run) ask(ctx context.Context, p prompt) (Reply, error) {
 // step results shrink to their first line, oldest first.
 func (r *run) fit(p prompt) (Request, error) {
 	limit := promptLimit(r.window, p.stage)
-	forms := r.forms()
+	var forms []string
+	if p.withSteps {
+		forms = r.forms()
+	}
 	for clipped := 0; ; clipped++ {
-		req := Request{Stage: p.stage, System: p.system, Parts: r.parts(p, forms), Schema: p.schema, MaxOutput: outputCap(p.stage)}
+		req := Request{Stage: p.stage, System: p.system, Parts: r.parts(p, forms), Schema: slices.Clone(p.schema), MaxOutput: outputCap(p.stage)}
 		tokens, err := r.counter.total(req.System, req.Prompt(), string(req.Schema))
 		if err != nil {
 			return req, err
@@ -53,7 +60,7 @@ func (r *run) fit(p prompt) (Request, error) {
 			r.budget(string(p.stage), tokens, limit)
 			return req, nil
 		}
-		if !p.withSteps || clipped >= len(forms)-1 {
+		if clipped >= len(forms)-1 {
 			r.budget(string(p.stage), tokens, limit)
 			return req, &escalation{ReasonContextBudget, fmt.Errorf("the %s prompt costs %d tokens where %d fit", p.stage, tokens, limit)}
 		}

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
@@ -33,7 +34,7 @@ func outputCap(s Stage) int {
 // window, and never so many that the output and a reserve for the provider's
 // own framing would not fit.
 func promptLimit(window int, stage Stage) int {
-	reserve := max(128, (window+9)/10)
+	reserve := max(128, window/10+(window%10+9)/10) // a tenth, rounded up
 	return min(window/10*7+window%10*7/10, window-outputCap(stage)-reserve)
 }
 
@@ -57,8 +58,8 @@ func (b Budgets) For(window int) (Budgets, error) {
 	if window < 1 {
 		return b, fmt.Errorf("the window is %d tokens, set it to a positive number", window)
 	}
-	if b.ToolResultTokens < 0 || b.RetrievedContextTokens < 0 {
-		return b, fmt.Errorf("the budgets are %d and %d tokens, set them to positive numbers", b.ToolResultTokens, b.RetrievedContextTokens)
+	if err := b.check(); err != nil {
+		return b, err
 	}
 	if b.ToolResultTokens == 0 {
 		b.ToolResultTokens = max(1, min(800, window/8))
@@ -66,10 +67,18 @@ func (b Budgets) For(window int) (Budgets, error) {
 	if b.RetrievedContextTokens == 0 {
 		b.RetrievedContextTokens = max(1, min(2000, window/4))
 	}
-	if b.ToolResultTokens > b.RetrievedContextTokens {
-		return b, fmt.Errorf("toolResultTokens is %d, above the %d of retrievedContextTokens that all results share: lower it or raise the other", b.ToolResultTokens, b.RetrievedContextTokens)
+	return b, b.check()
+}
+
+// check refuses what is wrong in any window. Zero is a default, not known here.
+func (b Budgets) check() error {
+	switch {
+	case b.ToolResultTokens < 0 || b.RetrievedContextTokens < 0:
+		return fmt.Errorf("the budgets are %d and %d tokens, set them to positive numbers", b.ToolResultTokens, b.RetrievedContextTokens)
+	case b.RetrievedContextTokens > 0 && b.ToolResultTokens > b.RetrievedContextTokens:
+		return fmt.Errorf("toolResultTokens is %d, above the %d of retrievedContextTokens that all results share: lower it or raise the other", b.ToolResultTokens, b.RetrievedContextTokens)
 	}
-	return b, nil
+	return nil
 }
 
 // counter counts tokens and says how.
@@ -93,19 +102,19 @@ func (c counter) total(texts ...string) (int, error) {
 		if n < 0 {
 			return 0, fmt.Errorf("the token counter gave %d, a count cannot be negative", n)
 		}
-		sum += n
+		sum += min(n, math.MaxInt-sum)
 	}
 	return sum, nil
 }
 
 // clip cuts text to the longest prefix of whole characters that, with mark
-// after it, costs at most limit tokens; "" when not even the mark fits.
+// after it, costs at most limit tokens; "" when not even the mark fits. With a
+// counter that is not monotone the cut fits but need not be the longest.
 func (c counter) clip(text, mark string, limit int) string {
 	if c.count(text) <= limit {
 		return text
 	}
-	// A counter need not be monotone, so the cut found by halving is checked.
-	low, high := 0, len(text)
+	low, high := 0, len(text) // a cut at low fits, unless it is 0
 	for low < high {
 		mid := (low + high + 1) / 2
 		if c.count(text[:boundary(text, mid)]+mark) <= limit {
@@ -114,13 +123,8 @@ func (c counter) clip(text, mark string, limit int) string {
 			high = mid - 1
 		}
 	}
-	for cut := boundary(text, low); cut >= 0; cut = boundary(text, cut-1) {
-		if clipped := text[:cut] + mark; c.count(clipped) <= limit {
-			return clipped
-		}
-		if cut == 0 {
-			break
-		}
+	if clipped := text[:boundary(text, low)] + mark; c.count(clipped) <= limit {
+		return clipped
 	}
 	return ""
 }

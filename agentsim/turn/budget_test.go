@@ -3,9 +3,11 @@ package turn_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/agentsim/memory"
 	"github.com/goliathfs/goliathfs/agentsim/turn"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
@@ -141,11 +143,22 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"no call":         {Functions: []turn.Function{{Name: "x"}}},
 		"schema a list":   {Functions: []turn.Function{{Name: "x", Call: echo.Call, Schema: []byte(`[]`)}}},
 		"schema a string": {Functions: []turn.Function{{Name: "x", Call: echo.Call, Schema: []byte(`{"type":"string"}`)}}},
+		"a property missing": {Functions: []turn.Function{{Name: "x", Call: echo.Call,
+			Schema: []byte(`{"type":"object","properties":{"missing":{"type":"string"}}}`)}}},
 		"unknown required": {Functions: []turn.Function{{Name: "x", Call: echo.Call,
 			Schema: []byte(`{"type":"object","properties":{},"required":["y"]}`)}}},
 	} {
 		if _, err := turn.New(model, opts); err == nil {
 			t.Errorf("New took an agent with %s", name)
+		}
+	}
+	for name, budgets := range map[string]turn.Budgets{
+		"a negative budget":        {ToolResultTokens: -1},
+		"one result above all":     {ToolResultTokens: 2, RetrievedContextTokens: 1},
+		"a negative shared budget": {RetrievedContextTokens: -1},
+	} {
+		if a, err := turn.New(model, turn.Options{Budgets: budgets, WindowFor: func(context.Context) (int, error) { return 4096, nil }}); err == nil || a != nil {
+			t.Errorf("New took %s before the window is known: %v, %v", name, a, err)
 		}
 	}
 	a := newAgent(t, model, turn.Options{})
@@ -154,7 +167,58 @@ func TestOptionsThatAreRefused(t *testing.T) {
 			t.Errorf("Run took the conversation %q", conversation)
 		}
 	}
-	if _, err := a.Run(t.Context(), " \n", nil); err == nil {
-		t.Error("Run took a blank request")
+	for _, ask := range []string{"", " \n", "a\xff"} {
+		if _, err := a.Run(t.Context(), ask, nil); err == nil {
+			t.Errorf("Run took the request %q", ask)
+		}
+	}
+}
+
+// With a tokenizer of the application, a prompt that meets its limit is sent and
+// one that is a token above it is not. Counts too great to add up are above it.
+func TestPromptLimitWithATokenizer(t *testing.T) {
+	const limit = 7000 // of a window of 10,000
+	for _, tt := range []struct {
+		system, rest int
+		fits         bool
+	}{
+		{limit - 8, 0, true},
+		{limit - 8 - 1, 1, true},
+		{limit - 8 + 1, 0, false},
+		{limit - 8, 1, false},
+		{math.MaxInt, math.MaxInt, false},
+	} {
+		count := func(s string) int {
+			switch {
+			case strings.HasPrefix(s, "You answer"):
+				return tt.system
+			case strings.HasPrefix(s, "Request"):
+				return tt.rest
+			}
+			return 0
+		}
+		var ev events
+		model := turn.NewScripted(text("ok"))
+		out, err := newAgent(t, model, turn.Options{Window: 10_000, CountTokens: count, OnEvent: ev.on}).Run(t.Context(), "hi", nil)
+		if err != nil || (out.Reason == "") != tt.fits || len(model.Calls()) == 1 != tt.fits {
+			t.Errorf("%+v: %+v, %v", tt, out, err)
+		}
+		if b := ev.of(turn.EventBudget)[0]; b.Limit != limit || b.Tokens <= limit != tt.fits || b.Counter != "tokenizer" {
+			t.Errorf("%+v: the event is %+v", tt, b)
+		}
+	}
+}
+
+// The scribe's prompt shows no steps, so no retrieved content is counted for it.
+func TestOnlyPromptsWithStepsCountExcerpts(t *testing.T) {
+	m := &memory.InProcess{}
+	if err := m.Save(t.Context(), memory.State{Recent: make([]memory.Exchange, memory.MaxRecent)}, ""); err != nil {
+		t.Fatal(err)
+	}
+	var ev events
+	opts := turn.Options{Memory: m, Files: files(t, map[string]string{"/a.txt": "a"}), OnEvent: ev.on}
+	run(t, opts, replies(tool("readFile", `{"path":"/a.txt"}`), answer("a"), text("Goal: a"))...)
+	if got := ev.labels(turn.EventBudget); got != "plan readFile retrieved plan retrieved answer scribe summary" {
+		t.Errorf("the budget events are %s", got)
 	}
 }

@@ -47,10 +47,13 @@ func (r *run) escalate(ctx context.Context, e *escalation) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := cancelled(ctx); err != nil {
+		return nil, err
+	}
 	text, err := r.fallback(ctx, request())
 	switch {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("the run was cancelled: %w", ctx.Err())
+		return nil, cancelled(ctx)
 	case err != nil:
 		return nil, fmt.Errorf("the fallback failed after %s: %w", e.reason, err)
 	}

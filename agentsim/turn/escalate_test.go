@@ -2,7 +2,6 @@ package turn_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -49,6 +48,7 @@ func TestEscalationWithoutFallback(t *testing.T) {
 		"no steps":       {replies(js(`{"kind":"escalate","brief":""}`)), turn.ReasonConductorAsked, true, "No step led to a result"},
 		"plan":           {replies(found, text("what?"), js(`{"kind":"tool","tool":"nothing","brief":""}`)), turn.ReasonPlanInvalid, true, "found it"},
 		"plan of a list": {replies(js(`[]`), js(`{"kind":5}`)), turn.ReasonPlanInvalid, true, ""},
+		"no brief":       {replies(js(`{"kind":"answer"}`), js(`{"kind":"answer","brief":null}`)), turn.ReasonPlanInvalid, true, ""},
 		"unknown call":   {replies(tool("nothing", `{}`), tool("nothing", `{}`)), turn.ReasonPlanInvalid, true, ""},
 		"empty answer":   {replies(js(`{"kind":"answer","brief":""}`), text(" "), js(`{"a":1}`)), turn.ReasonEmptyAnswer, true, ""},
 		"provider":       {replies(found, fails(turn.ErrorProvider)), turn.ReasonModelError, false, ""},
@@ -145,43 +145,4 @@ func TestSessionFallback(t *testing.T) {
 			t.Errorf("without a fallback: %+v, %v", out, err)
 		}
 	}
-}
-
-func TestCancellation(t *testing.T) {
-	for _, where := range []string{"model", "tool", "approval", "fallback"} {
-		ctx, cancel := context.WithCancel(t.Context())
-		stop := func(here string) error {
-			if here == where {
-				cancel()
-				return ctx.Err()
-			}
-			return nil
-		}
-		write := echo
-		write.Writes = true
-		write.Call = func(context.Context, string, json.RawMessage) (string, error) { return "", stop("tool") }
-		m := &memory.InProcess{}
-		a := newAgent(t, stopping{stop}, turn.Options{
-			Functions: []turn.Function{write}, MaxSteps: 1, Memory: m,
-			Approve:  func(context.Context, turn.ApprovalRequest) (bool, error) { return true, stop("approval") },
-			Fallback: func(context.Context, turn.FallbackRequest) (string, error) { return "x", stop("fallback") },
-		})
-		out, err := a.Run(ctx, "hi", nil)
-		if out != nil || !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled in the %s: %+v, %v", where, out, err)
-		}
-		if l, _ := m.Load(t.Context()); l.Version != "" {
-			t.Errorf("cancelled in the %s: it was remembered", where)
-		}
-		if out, err := a.Run(t.Context(), "again", nil); err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("the next run gave %+v, %v", out, err)
-		}
-	}
-}
-
-// stopping is a model that calls the tool once.
-type stopping struct{ stop func(string) error }
-
-func (m stopping) Reply(context.Context, turn.Request) (turn.Reply, error) {
-	return tool("echo", `{"text":"a"}`).Reply, m.stop("model")
 }

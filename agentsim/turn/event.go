@@ -11,7 +11,7 @@ const (
 	EventEscalation  EventKind = "escalation"   // Text is the reason
 	EventAnswer      EventKind = "answer"       // Text is the answer
 	EventRemembered  EventKind = "remembered"   // the memory was saved
-	EventMemoryError EventKind = "memory-error" // the answer stands, the memory may lack it
+	EventMemoryError EventKind = "memory-error" // the answer stands; Label is load, damaged, scribe or save
 	EventHookError   EventKind = "hook-error"   // of OnError or OnFinish, which change nothing
 )
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/goliathfs/goliathfs/agentsim/memory"
 )
@@ -39,8 +38,9 @@ type Hooks struct {
 	// BeforeRemember returns the state to save, or false to save nothing. The
 	// limits of the memory apply to what it returns.
 	BeforeRemember func(ctx context.Context, run RunInfo, candidate memory.State) (memory.State, bool, error)
-	// OnError sees the error of a run that failed or was cancelled. Its ctx has
-	// not ended. Its own error is only an event, as is OnFinish's.
+	// OnError sees the error of a run that failed or was cancelled, also while it
+	// waited for its turn, when another run of the conversation is under way. Its
+	// ctx has not ended. Its own error is only an event, as is OnFinish's.
 	OnError func(ctx context.Context, run RunInfo, err error) error
 	// OnFinish sees how a run ended; out is nil when err is not.
 	OnFinish func(ctx context.Context, run RunInfo, out *Outcome, err error) error
@@ -102,21 +102,4 @@ func (r *run) hookFailed(h *Hooks, phase string, err error) {
 	if err != nil {
 		r.emit(Event{Kind: EventHookError, Label: phase, Err: &HookError{h.Name, phase, err}})
 	}
-}
-
-func (o *Outcome) clone() *Outcome {
-	if o == nil {
-		return nil
-	}
-	c := *o
-	c.Steps = cloneSteps(o.Steps)
-	return &c
-}
-
-func cloneSteps(steps []Step) []Step {
-	steps = slices.Clone(steps)
-	for i := range steps {
-		steps[i].Input = slices.Clone(steps[i].Input)
-	}
-	return steps
 }

@@ -178,6 +178,71 @@ func TestHooksGetCopies(t *testing.T) {
 	}
 }
 
+// That goes for structured results, for what a fallback is given, and for what
+// is remembered.
+func TestHooksGetDeepCopies(t *testing.T) {
+	spoilSteps := func(steps []turn.Step) {
+		for i := range steps {
+			switch o := steps[i].Output.(type) {
+			case *agenttool.ReadOutput:
+				o.Content, *o.NextCursor = "spoiled", "spoiled"
+			case *agenttool.GlobOutput:
+				o.Matches[0].Path, *o.NextCursor = "spoiled", "spoiled"
+			case *agenttool.GrepOutput:
+				o.Matches[0].Path, *o.NextCursor = "spoiled", "spoiled"
+			}
+		}
+	}
+	m := &memory.InProcess{}
+	if err := m.Save(t.Context(), memory.State{Recent: []memory.Exchange{{Ask: "q", Answer: "a"}}}, ""); err != nil {
+		t.Fatal(err)
+	}
+	spoil := turn.Hooks{
+		AfterTool: func(_ context.Context, _ turn.RunInfo, s turn.Step) (string, error) {
+			spoilSteps([]turn.Step{s})
+			return s.Text, nil
+		},
+		BeforePlan: func(_ context.Context, _ turn.RunInfo, steps []turn.Step) error { spoilSteps(steps); return nil },
+		BeforeFallback: func(_ context.Context, _ turn.RunInfo, req turn.FallbackRequest) error {
+			spoilSteps(req.Steps)
+			req.Recent[0].Ask = "spoiled"
+			return nil
+		},
+	}
+	var got turn.FallbackRequest
+	opts := turn.Options{
+		Files: files(t, map[string]string{"/a.txt": "one\ntwo\none\n", "/b" + strings.Repeat("x", 150): "one\n"}), Memory: m, Hooks: []turn.Hooks{spoil},
+		Budgets: turn.Budgets{ToolResultTokens: 60},
+		Fallback: func(_ context.Context, req turn.FallbackRequest) (string, error) {
+			got = req
+			return "ok", nil
+		},
+		OnEvent: func(e turn.Event) {
+			if e.Step != nil {
+				spoilSteps([]turn.Step{*e.Step})
+			}
+		},
+	}
+	out, _ := run(t, opts, tool("readFile", `{"path":"/a.txt","limit":1}`), tool("glob", `{"pattern":"/*"}`), tool("grep", `{"pattern":"one"}`), js(`{"kind":"escalate","brief":""}`))
+	for _, s := range append(got.Steps, out.Steps...) {
+		if text, err := json.Marshal(s.Output); err != nil || s.Output.Next() == "" || strings.Contains(string(text), "spoiled") {
+			t.Errorf("the output of %s became %s, %v", s.Tool, text, err)
+		}
+	}
+	if got.Recent[0].Ask != "q" {
+		t.Errorf("the fallback was given %+v", got.Recent)
+	}
+}
+
+// A hook may name the answer of a fallback that gave none.
+func TestAfterAnswerSeesAnEmptyFallback(t *testing.T) {
+	sorry := turn.Hooks{AfterAnswer: func(_ context.Context, _ turn.RunInfo, a string) (string, error) { return a + "sorry\xff", nil }}
+	silent := func(context.Context, turn.FallbackRequest) (string, error) { return "", nil }
+	if out, _ := run(t, turn.Options{Hooks: []turn.Hooks{sorry}, Fallback: silent}, fails(turn.ErrorProvider)); out.Answer != "sorry\uFFFD" {
+		t.Errorf("the outcome is %+v", out)
+	}
+}
+
 func TestAfterAnswerComesBeforeEverythingElse(t *testing.T) {
 	var ev events
 	m := &memory.InProcess{}

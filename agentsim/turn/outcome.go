@@ -2,6 +2,7 @@ package turn
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
@@ -56,8 +57,8 @@ const (
 	StatusOK       Status = "ok"
 	StatusError    Status = "error"    // the tool refused or failed
 	StatusCached   Status = "cached"   // served from an earlier equal read
-	StatusDeclined Status = "declined" // not approved
-	StatusSkipped  Status = "skipped"  // an argument was missing, or a hook denied it
+	StatusDeclined Status = "declined" // not approved, or denied by a hook
+	StatusSkipped  Status = "skipped"  // a value for its arguments was missing
 )
 
 // Statuses returns every status.
@@ -74,8 +75,8 @@ type Step struct {
 	Code   agenttool.Code   // of an error, or not-approved
 	Text   string           // what the model sees
 	Tokens int              // of Text
-	Limit  int              // of Tokens, for a content tool; 0 for others
-	Output agenttool.Output // structured, of a file tool that succeeded; not to be changed
+	Limit  int              // of Tokens, for a file tool that ran; 0 for others
+	Output agenttool.Output // structured, of a file tool that succeeded
 	writes bool
 }
 
@@ -95,4 +96,54 @@ type Outcome struct {
 	// Refused: the model's guardrail ended the turn; Answer is empty.
 	Refused bool
 	Steps   []Step
+}
+
+func (o *Outcome) clone() *Outcome {
+	if o == nil {
+		return nil
+	}
+	c := *o
+	c.Steps = cloneSteps(o.Steps)
+	return &c
+}
+
+func cloneSteps(steps []Step) []Step {
+	steps = slices.Clone(steps)
+	for i := range steps {
+		steps[i].Input = slices.Clone(steps[i].Input)
+		steps[i].Output = cloneOutput(steps[i].Output)
+	}
+	return steps
+}
+
+func cloneOutput(o agenttool.Output) agenttool.Output {
+	switch o := o.(type) {
+	case *agenttool.GlobOutput:
+		c := *o
+		c.Matches, c.NextCursor = slices.Clone(o.Matches), clonePtr(o.NextCursor)
+		return &c
+	case *agenttool.GrepOutput:
+		c := *o
+		c.Matches, c.NextCursor, c.Skipped = slices.Clone(o.Matches), clonePtr(o.NextCursor), slices.Clone(o.Skipped)
+		return &c
+	case *agenttool.ReadOutput:
+		c := *o
+		c.NextCursor = clonePtr(o.NextCursor)
+		return &c
+	case *agenttool.WriteOutput:
+		c := *o
+		return &c
+	case *agenttool.DeleteOutput:
+		c := *o
+		return &c
+	}
+	return o
+}
+
+func clonePtr(s *string) *string {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	return &c
 }

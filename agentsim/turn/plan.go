@@ -65,7 +65,7 @@ func (r *run) askPlan(ctx context.Context, hint string) (Plan, error) {
 		fmt.Fprintf(&tools, "- %s(%s): %s\n", t.name, strings.Join(t.schema.names, ", "), t.description)
 	}
 	reply, err := r.ask(ctx, prompt{
-		stage: StagePlan, system: planSystem, schema: planSchema, withSteps: true,
+		stage: StagePlan, system: planSystem, schema: json.RawMessage(planSchema), withSteps: true,
 		head: fmt.Sprintf("Tools:\n%s\n%sRequest: %s\n", tools.String(), r.background(), r.info.Ask),
 		tail: fmt.Sprintf("\n%sSteps left: %d. Plan the next one.\n", hint, r.a.opts.MaxSteps-len(r.steps)),
 	})
@@ -87,7 +87,7 @@ func (r *run) readPlan(reply Reply) (Plan, error) {
 		Why   string   `json:"why"`
 		Kind  PlanKind `json:"kind"`
 		Tool  string   `json:"tool"`
-		Brief string   `json:"brief"`
+		Brief *string  `json:"brief"`
 	}
 	data := object(reply)
 	if data == nil {
@@ -96,7 +96,10 @@ func (r *run) readPlan(reply Reply) (Plan, error) {
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return Plan{}, fmt.Errorf("%w: why, kind, tool and brief are texts in one object", errMalformed)
 	}
-	p := Plan{Why: raw.Why, Kind: raw.Kind, Brief: raw.Brief}
+	if raw.Brief == nil {
+		return Plan{}, fmt.Errorf("%w: brief is not given", errMalformed)
+	}
+	p := Plan{Why: raw.Why, Kind: raw.Kind, Brief: *raw.Brief}
 	switch raw.Kind {
 	case PlanAnswer, PlanEscalate:
 		return p, nil
@@ -104,8 +107,11 @@ func (r *run) readPlan(reply Reply) (Plan, error) {
 		p.Tool = raw.Tool
 		return p, r.checkTool(p)
 	}
-	return Plan{}, fmt.Errorf("%w: kind is %q, not tool, answer or escalate", errMalformed, raw.Kind)
+	return Plan{}, fmt.Errorf("%w: kind is %q, not tool, answer or escalate", errMalformed, shorten(string(raw.Kind), nameChars))
 }
+
+// nameChars is how much of a wrong name a hint repeats, in characters.
+const nameChars = 64
 
 func (r *run) checkTool(p Plan) error {
 	if r.a.tool(p.Tool) != nil {
@@ -115,5 +121,5 @@ func (r *run) checkTool(p Plan) error {
 	for _, t := range r.a.tools {
 		names = append(names, t.name)
 	}
-	return fmt.Errorf("%w: there is no tool %q, only %s", errMalformed, p.Tool, strings.Join(names, ", "))
+	return fmt.Errorf("%w: there is no tool %q, only %s", errMalformed, shorten(p.Tool, nameChars), strings.Join(names, ", "))
 }

@@ -72,16 +72,19 @@ func (r *run) remember(ctx context.Context, out *Outcome) error {
 
 // candidate is the state to save, built on the state as it was loaded.
 func (r *run) candidate(ctx context.Context, out *Outcome, e memory.Exchange) (next memory.State, skip bool, err error) {
+	limit := r.window / 8
 	next, dropped := r.loaded.State.With(e)
 	if len(dropped) > 0 && !out.Reason.deviceFailed() {
 		summary, err := r.scribe(ctx, next, dropped)
 		if err != nil {
 			r.emit(Event{Kind: EventMemoryError, Label: "scribe", Err: err})
 		} else {
-			next.Summary = summary
+			var kept string
+			if next.Summary, kept = keepPending(next.Summary, summary, limit); kept != "" {
+				r.emit(Event{Kind: EventMemoryError, Label: "scribe", Err: fmt.Errorf("the new notes do not say what became of pending work, so it was kept: %s", kept)})
+			}
 		}
 	}
-	limit := r.window / 8
 	next = next.Limited(limit)
 	err = r.each("beforeRemember", func(h *Hooks) error {
 		if h.BeforeRemember == nil || skip {

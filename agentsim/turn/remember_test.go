@@ -193,6 +193,21 @@ func TestBackgroundIsBounded(t *testing.T) {
 	}
 }
 
+// A hook's view may hold more than a memory does; the newest are shown.
+func TestViewsOfManyExchanges(t *testing.T) {
+	many := turn.Hooks{AfterRecall: func(_ context.Context, _ turn.RunInfo, s memory.State) (memory.State, error) {
+		for i := range 40 {
+			s.Recent = append(s.Recent, memory.Exchange{Ask: fmt.Sprintf("ask %d", i), Answer: strings.Repeat("word ", 20)})
+		}
+		return s, nil
+	}}
+	_, calls := run(t, turn.Options{Window: 2000, Hooks: []turn.Hooks{many}}, text("ok"))
+	prompt := calls[0].Request.Prompt()
+	if n := strings.Count(prompt, "Person: "); n < 4 || n > 20 || !strings.Contains(prompt, "Person: ask 39\n") || strings.Contains(prompt, "Person: ask 0\n") {
+		t.Errorf("%d exchanges are shown in\n%s", n, prompt)
+	}
+}
+
 func TestStepsAreRemembered(t *testing.T) {
 	m := &memory.InProcess{}
 	run(t, turn.Options{Memory: m, Functions: []turn.Function{echo}}, replies(js(planEcho), js(`{"text":"a"}`), answer("ok"))...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/memory"
 )
@@ -43,6 +44,16 @@ func (e *escalation) Unwrap() error { return e.err }
 
 // errRefused means that the model's guardrail ended the turn.
 var errRefused = errors.New("the model refused")
+
+// cancelled returns the error of a run whose ctx has ended, else nil. It is
+// asked before everything that costs or changes something, because what runs
+// there need not look at ctx.
+func cancelled(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("the run was cancelled: %w", err)
+	}
+	return nil
+}
 
 // turn runs one turn from the request to what is remembered.
 func (r *run) turn(ctx context.Context) (*Outcome, error) {
@@ -100,7 +111,7 @@ func (r *run) outcome(ctx context.Context) (*Outcome, error) {
 	var e *escalation
 	switch {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("the run was cancelled: %w", ctx.Err())
+		return nil, cancelled(ctx)
 	case err == nil:
 		r.conv.modelErrors = 0
 		return &Outcome{Answer: answer, HandledBy: Device}, nil
@@ -169,7 +180,7 @@ func (r *run) recall(ctx context.Context) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("the run was cancelled: %w", ctx.Err())
+		return cancelled(ctx)
 	case err != nil:
 		r.emit(Event{Kind: EventMemoryError, Label: "load", Err: err})
 	case r.loaded.Damaged != nil:
@@ -191,13 +202,13 @@ func (r *run) recall(ctx context.Context) error {
 
 // conclude lets the answer out and remembers it.
 func (r *run) conclude(ctx context.Context, out *Outcome) error {
-	if out.Answer != "" {
+	if out.Answer != "" || out.HandledBy == Cloud {
 		err := r.each("afterAnswer", func(h *Hooks) error {
 			if h.AfterAnswer == nil {
 				return nil
 			}
-			var err error
-			out.Answer, err = h.AfterAnswer(ctx, r.info, out.Answer)
+			text, err := h.AfterAnswer(ctx, r.info, out.Answer)
+			out.Answer = strings.ToValidUTF8(text, "\uFFFD")
 			return err
 		})
 		if err != nil {

@@ -53,6 +53,9 @@ func parseSchema(raw json.RawMessage) (schema, error) {
 			return s, fmt.Errorf("the properties of its schema cannot be read: %w", err)
 		}
 	}
+	if _, ok := properties["missing"]; ok {
+		return s, errors.New(`its schema has a property "missing", in which models name what they do not know: rename it`)
+	}
 	for name, p := range properties {
 		s.properties[name] = p.Type
 	}
@@ -104,13 +107,11 @@ func (s *schema) check(input json.RawMessage) (args map[string]json.RawMessage, 
 	if json.Unmarshal(input, &args) != nil || args == nil {
 		return nil, nil, errors.New("the arguments are no JSON object")
 	}
-	if _, own := s.properties["missing"]; !own {
-		if raw, ok := args["missing"]; ok {
-			if json.Unmarshal(raw, &missing) != nil {
-				return nil, nil, errors.New("missing must be a list of names")
-			}
-			delete(args, "missing")
+	if raw, ok := args["missing"]; ok {
+		if json.Unmarshal(raw, &missing) != nil {
+			return nil, nil, errors.New("missing must be a list of names")
 		}
+		delete(args, "missing")
 	}
 	if len(missing) > 0 {
 		return args, missing, nil

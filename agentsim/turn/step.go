@@ -31,7 +31,7 @@ func (r *run) step(ctx context.Context, p Plan) (stop bool, err error) {
 			return false, err
 		}
 		s.Status = StatusSkipped
-		s.Text = fmt.Sprintf("%s was skipped, because it is not known what to pass as %s", t.name, oneLine(strings.Join(missing, ", ")))
+		s.Text = shorten(fmt.Sprintf("%s was skipped, because it is not known what to pass as %s", t.name, oneLine(strings.Join(missing, ", "))), summaryChars)
 		return false, r.record(&s, key)
 	}
 	decision, err := r.beforeTool(ctx, &s)
@@ -47,7 +47,7 @@ func (r *run) step(ctx context.Context, p Plan) (stop bool, err error) {
 	}
 	if decision.Deny != "" {
 		s.Status, s.Code = StatusDeclined, agenttool.CodeNotApproved
-		s.Text = "declined by the application: " + decision.Deny
+		s.Text = shorten("declined by the application: "+strings.ToValidUTF8(decision.Deny, "\uFFFD"), summaryChars)
 		return false, r.record(&s, key)
 	}
 	if err := r.execute(ctx, t, &s); err != nil {
@@ -107,18 +107,21 @@ func (r *run) beforeTool(ctx context.Context, s *Step) (ToolDecision, error) {
 
 // repeat deals with a call that was made before: a read that succeeded is
 // served from its result once, anything else ends the turn's tools. After a
-// write that was not skipped, files may differ, so reads count as new.
+// write that was not skipped, files may differ, so a read that ran counts as
+// new: what it found, or did not find, may not hold any more.
 func (r *run) repeat(s *Step, t *tool, key string) (served bool, err error) {
-	i := len(r.calls) - 1
+	i, written := len(r.calls)-1, false
 	for ; i >= 0 && r.calls[i] != key; i-- {
-		if r.steps[i].changed() && !t.writes {
-			return false, nil
-		}
+		written = written || r.steps[i].changed()
 	}
 	if i < 0 {
 		return false, nil
 	}
 	before := &r.steps[i]
+	ran := before.Status != StatusSkipped && before.Status != StatusDeclined
+	if written && ran && !t.writes {
+		return false, nil
+	}
 	if t.writes || before.Status != StatusOK {
 		return false, &escalation{ReasonRepeatedToolCall, fmt.Errorf("%s was called with the same arguments in step %d", t.name, i+1)}
 	}
@@ -134,6 +137,9 @@ func (s *Step) changed() bool {
 // execute gets approval and runs the tool. Its errors end the run; those of the
 // tool are the step's result.
 func (r *run) execute(ctx context.Context, t *tool, s *Step) error {
+	if err := cancelled(ctx); err != nil {
+		return err
+	}
 	if t.approval {
 		approved, err := r.approved(ctx, s)
 		if err != nil {
@@ -146,16 +152,19 @@ func (r *run) execute(ctx context.Context, t *tool, s *Step) error {
 		}
 	}
 	scope := agenttool.Scope{Conversation: r.info.Conversation, MaxTokens: r.budgets.ToolResultTokens, CountTokens: r.counter.count}
+	if err := cancelled(ctx); err != nil { // the approval may have taken long
+		return err
+	}
 	res, err := t.call(ctx, scope, slices.Clone(s.Input))
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("the run was cancelled: %w", ctx.Err())
+		return cancelled(ctx)
 	case err != nil:
 		s.Status, s.Code, s.Text = StatusError, agenttool.CodeOf(err), strings.ToValidUTF8(err.Error(), "\uFFFD")
 	default:
 		s.Status, s.Text, s.Output = StatusOK, res.text, res.output
 	}
-	if t.content && err == nil {
+	if t.content {
 		s.Limit = r.budgets.ToolResultTokens
 	}
 	return r.afterTool(ctx, s)

@@ -130,6 +130,35 @@ func TestChangedExcerptsFitAgain(t *testing.T) {
 	}
 }
 
+// The budget of a result is met exactly or cut, by the agent's own counter.
+func TestResultBudgetAtItsLimit(t *testing.T) {
+	const budget = 200
+	for over := range 2 {
+		fill := turn.Hooks{AfterTool: func(context.Context, turn.RunInfo, turn.Step) (string, error) {
+			return strings.Repeat("x", budget+over), nil
+		}}
+		opts := turn.Options{
+			Files: files(t, map[string]string{"/a.txt": "a"}), Hooks: []turn.Hooks{fill}, Window: 100_000,
+			Budgets: turn.Budgets{ToolResultTokens: budget}, CountTokens: func(s string) int { return len(s) },
+		}
+		out, _ := run(t, opts, replies(tool("readFile", `{"path":"/a.txt"}`), answer("ok"))...)
+		s := out.Steps[0]
+		if s.Tokens != budget || s.Limit != budget || strings.HasSuffix(s.Text, "[excerpt truncated]") != (over == 1) {
+			t.Errorf("%d over: %d tokens of %d: %q", over, s.Tokens, s.Limit, s.Text)
+		}
+	}
+}
+
+// The message of a file tool's error, which may repeat a long path, has the same
+// budget as its result.
+func TestErrorsOfFileToolsFitTheBudget(t *testing.T) {
+	out, calls := run(t, turn.Options{Files: files(t, nil)}, replies(tool("readFile", `{"path":"/`+strings.Repeat("漢", 500)+`"}`), answer("ok"))...)
+	s := out.Steps[0]
+	if s.Status != turn.StatusError || s.Limit != 512 || s.Tokens > s.Limit || s.Tokens < 500 || !strings.Contains(calls[1].Request.Prompt(), s.Text) {
+		t.Errorf("the step is %+v", s)
+	}
+}
+
 func TestToolErrorsInARow(t *testing.T) {
 	broken := turn.Function{Name: "broken", Schema: echo.Schema, Call: func(context.Context, string, json.RawMessage) (string, error) {
 		return "", errors.New("it broke")
@@ -149,7 +178,15 @@ func TestToolErrorsInARow(t *testing.T) {
 
 func TestRepeats(t *testing.T) {
 	a := func(text string) turn.ScriptedReply { return tool("echo", text) }
-	write := turn.Function{Name: "touch", Schema: echo.Schema, Writes: true, Call: echo.Call}
+	picky := echo // "" is an error
+	picky.Call = func(ctx context.Context, conversation string, input json.RawMessage) (string, error) {
+		said, err := echo.Call(ctx, conversation, input)
+		if said == "" {
+			err = errors.New("nothing to say")
+		}
+		return said, err
+	}
+	write := turn.Function{Name: "touch", Schema: echo.Schema, Writes: true, Call: picky.Call}
 	yes := func(context.Context, turn.ApprovalRequest) (bool, error) { return true, nil }
 	for name, tt := range map[string]struct {
 		script   []turn.ScriptedReply
@@ -161,9 +198,15 @@ func TestRepeats(t *testing.T) {
 		"a write between":        {replies(a(`{"text":"a"}`), tool("touch", `{"text":"x"}`), a(`{"text":"a"}`), a(`{"text":"a"}`), answer("ok")), "ok ok ok cached", ""},
 		"the same write":         {replies(tool("touch", `{"text":"x"}`), tool("touch", `{"text":"x"}`)), "ok", turn.ReasonRepeatedToolCall},
 		"the same write, others": {replies(tool("touch", `{"text":"x"}`), tool("touch", `{"text":"y"}`), tool("touch", `{"text":"x"}`)), "ok ok", turn.ReasonRepeatedToolCall},
+		"failed, then a write":   {replies(a(`{"text":""}`), tool("touch", `{"text":"x"}`), a(`{"text":""}`), answer("ok")), "error ok error", ""},
+		"failed, no write":       {replies(a(`{"text":""}`), a(`{"text":""}`)), "error", turn.ReasonRepeatedToolCall},
+		"skipped, then a write":  {replies(a(`{"missing":["text"]}`), tool("touch", `{"text":"x"}`), a(`{"missing":["text"]}`)), "skipped ok", turn.ReasonRepeatedToolCall},
+		"a skipped write":        {replies(a(`{"text":"a"}`), tool("touch", `{"missing":["text"]}`), a(`{"text":"a"}`), answer("ok")), "ok skipped cached", ""},
+		"a failed write":         {replies(a(`{"text":"a"}`), tool("touch", `{"text":""}`), a(`{"text":"a"}`), answer("ok")), "ok error ok", ""},
+		"cached, then a write":   {replies(a(`{"text":"a"}`), a(`{"text":"a"}`), tool("touch", `{"text":"x"}`), a(`{"text":"a"}`), answer("ok")), "ok cached ok ok", ""},
 		"other arguments":        {replies(a(`{"text":"a"}`), a(`{"text":"b"}`), answer("ok")), "ok ok", ""},
 	} {
-		out, _ := run(t, turn.Options{Functions: []turn.Function{echo, write}, Approve: yes}, tt.script...)
+		out, _ := run(t, turn.Options{Functions: []turn.Function{picky, write}, Approve: yes}, tt.script...)
 		if statuses(out) != tt.statuses || out.Reason != tt.reason {
 			t.Errorf("%s: %s, reason %q", name, statuses(out), out.Reason)
 		}

@@ -1,0 +1,78 @@
+package turn
+
+import (
+	"strings"
+
+	"github.com/goliathfs/goliathfs/agentsim/memory"
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
+)
+
+// The slots of a summary. A scribe is asked for the first five; pendingBefore is
+// added by keepPending.
+const (
+	slotPending   = "Pending:"
+	pendingBefore = "Pending before:"
+)
+
+func slots() []string {
+	return []string{"Goal:", "Done:", "Decisions:", slotPending, "Next:", pendingBefore}
+}
+
+// keepPending returns a rewritten summary in at most limit tokens that does not
+// forget open work. A scribe that leaves out its slot for pending work has not
+// said that it is finished, so what was open before and is not mentioned stays,
+// in a slot that does not claim to know. With a slot for it, or nothing open, the
+// summary is as the scribe wrote it and kept is "".
+func keepPending(before, after string, limit int) (summary, kept string) {
+	if _, ok := slot(after, slotPending); ok {
+		return after, ""
+	}
+	var open []string
+	for _, name := range []string{slotPending, pendingBefore} {
+		text, _ := slot(before, name)
+		for _, item := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
+			item = strings.Trim(item, " \t\r.-*•")
+			if !nothing(item) && !strings.Contains(strings.ToLower(after), strings.ToLower(item)) {
+				open = append(open, item)
+			}
+		}
+	}
+	if len(open) == 0 {
+		return after, ""
+	}
+	kept = strings.Join(open, "; ")
+	line := "\n" + pendingBefore + " " + kept
+	room := max(0, limit-agenttool.EstimateTokens(line))
+	return memory.State{Summary: after}.Limited(room).Summary + line, kept
+}
+
+func nothing(item string) bool {
+	switch strings.ToLower(item) {
+	case "", "none", "nothing", "n/a", "no", "(none)":
+		return true
+	}
+	return false
+}
+
+// slot returns what stands in one slot of a summary, and whether it has it.
+func slot(summary, name string) (string, bool) {
+	_, text, ok := cutFold(summary, name)
+	if !ok {
+		return "", false
+	}
+	for _, next := range slots() {
+		text, _, _ = cutFold(text, next)
+	}
+	return strings.TrimSpace(text), true
+}
+
+// cutFold is strings.Cut at the first name that begins a word, in upper or lower
+// case.
+func cutFold(s, name string) (before, after string, found bool) {
+	for i := 0; i+len(name) <= len(s); i++ {
+		if strings.EqualFold(s[i:i+len(name)], name) && (i == 0 || strings.ContainsRune(" \t\n*#-.;", rune(s[i-1]))) {
+			return s[:i], s[i+len(name):], true
+		}
+	}
+	return s, "", false
+}
