@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/backupfile"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
@@ -63,9 +63,10 @@ one. With --route it is the files that show. restore reads both forms.`,
 }
 
 // newFile makes a file that appears under its name when write has filled it and
-// it is on the disk, and never replaces one.
+// it is on the disk, and never replaces one. The command makes one at a time.
 func newFile(name string, write func(*os.File) error) (err error) {
-	fresh := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".new-"+rand.Text()[:8])
+	tempname.Sweep(filepath.Dir(name))
+	fresh := filepath.Join(filepath.Dir(name), new(tempname.Maker).Next())
 	f, err := os.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", name, errors.Unwrap(err))
@@ -152,6 +153,14 @@ const attempts = 5
 // settled reads a store until it is as it was when the reading began, which is
 // then its state at one moment.
 func (b *backup) settled(ctx context.Context, f *os.File) error {
+	hidden, err := b.store.Hidden(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range hidden {
+		b.damaged++
+		fmt.Fprintf(b.errout, "left out: %s: %s\n", printable(p.Path), p.Reason)
+	}
 	for range attempts {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return err

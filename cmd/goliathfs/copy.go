@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 type copyOptions struct {
@@ -33,8 +33,10 @@ func newCopy() *cobra.Command {
 		Long: `Copy every file of SRC into DST. A file that is the same already is left alone,
 so a copy that was cut short continues when it is run again, and a second run
 changes nothing. What cannot be stored is named with the reason on standard
-error, the rest goes on, and the exit status is 1. What was written is read back
-and compared. A Badger or SQLite store or a folder that does not exist is made.
+error, the rest goes on, and the exit status is 1. The same goes for files that
+SRC holds and cannot show, such as rows that break the rules of a SQLite table;
+--delete spares their counterparts. What was written is read back and compared. A
+Badger or SQLite store or a folder that does not exist is made.
 
 The routes of --route belong to SRC. Writes are on disk when the copy ends;
 --durable makes each of them wait for the disk.`,
@@ -47,6 +49,7 @@ The routes of --route belong to SRC. Writes are on disk when the copy ends;
 	f := cmd.Flags()
 	f.BoolVarP(&o.transfer.DryRun, "dry-run", "n", false, "say what would be done and change nothing")
 	f.BoolVar(&o.transfer.Delete, "delete", false, "remove from DST what SRC does not have")
+	f.BoolVar(&o.transfer.AllowEmpty, "allow-empty", false, "let --delete remove everything when SRC has no files")
 	f.BoolVar(&o.transfer.IfNewer, "if-newer", false, "replace a file only if that of SRC was modified later")
 	f.BoolVar(&o.transfer.NoVerify, "no-verify", false, "do not read back what was written")
 	f.StringVar(&o.namespace, "namespace", "", "the `namespace` on both sides, where a URL names none")
@@ -73,8 +76,8 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 			return err
 		}
 	}
-	if src.URL == dst.URL && len(src.Routes) == 0 && src.URL.Scheme != storeurl.Mem {
-		return usagef("source and destination are the same store, name another one")
+	if err := src.Clash(dst); err != nil {
+		return usagef("%w", err)
 	}
 	return withOpener(func(opener *storeurl.Opener) error {
 		intent := storeurl.Bulk
@@ -88,29 +91,29 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 		if err != nil {
 			return err
 		}
-		if !o.writable(dst, d) {
+		if !o.writable(dst, d.Backend) {
 			return fmt.Errorf("the destination %s is read-only, name a store that can be written", dst.URL)
 		}
 		problems, err := problemsOf(cmd.Context(), opener, s)
 		if err != nil {
 			return err
 		}
-		return o.copy(cmd, s, d, problems)
+		return o.copy(cmd, s.Backend, d.Backend, problems)
 	})
 }
 
 // openBoth opens the source first, so that a wrong one does not leave a new
 // destination behind; where both are in one database, which can be open once, it
 // must be opened for writing.
-func (o *copyOptions) openBoth(ctx context.Context, opener *storeurl.Opener, src, dst storeurl.Spec, intent storeurl.Intent) (s, d vfs.Backend, err error) {
+func (o *copyOptions) openBoth(ctx context.Context, opener *storeurl.Opener, src, dst storeurl.Spec, intent storeurl.Intent) (s, d side, err error) {
 	openSrc := func() error {
-		s, err = openSide(ctx, opener, src, storeurl.Look, dst.URL)
+		s, err = openSide(ctx, opener, src, dst, storeurl.Look)
 		return err
 	}
 	openDst := func() error {
-		d, err = openSide(ctx, opener, dst, intent, src.URL)
+		d, err = openSide(ctx, opener, dst, src, intent)
 		if o.transfer.DryRun && errors.Is(err, fs.ErrNotExist) {
-			d, err = memfs.New(nil, nil) // stands for what would be made
+			d.Backend, err = memfs.New(nil, nil) // stands for what would be made
 		}
 		return err
 	}
@@ -120,7 +123,7 @@ func (o *copyOptions) openBoth(ctx context.Context, opener *storeurl.Opener, src
 	}
 	for _, open := range order {
 		if err := open(); err != nil {
-			return nil, nil, err
+			return side{}, side{}, err
 		}
 	}
 	return s, d, nil
@@ -153,37 +156,6 @@ func setNamespace(name string, urls ...*storeurl.URL) error {
 	return nil
 }
 
-// openSide opens a store or a host folder, which may hold the other side.
-func openSide(ctx context.Context, opener *storeurl.Opener, spec storeurl.Spec, intent storeurl.Intent, other storeurl.URL) (vfs.Backend, error) {
-	if spec.URL.Scheme == storeurl.Dir && len(spec.Routes) == 0 {
-		return opener.OpenDir(spec.URL, intent, other)
-	}
-	s, err := opener.Open(ctx, spec, intent)
-	if err != nil {
-		return nil, err
-	}
-	return s.Backend, nil
-}
-
-// problemsOf returns what the stores and folders had to leave out.
-func problemsOf(ctx context.Context, opener *storeurl.Opener, sides ...vfs.Backend) ([]storeurl.Problem, error) {
-	problems := opener.Problems()
-	for _, side := range sides {
-		dir, ok := side.(*hostdir.Dir)
-		if !ok {
-			continue
-		}
-		found, err := dir.Problems(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range found {
-			problems = append(problems, storeurl.Problem(p))
-		}
-	}
-	return problems, nil
-}
-
 // copied is what copy prints as JSON.
 type copied struct {
 	transfer.Result
@@ -202,6 +174,9 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []
 	for _, p := range problems {
 		fail(transfer.Step{Action: transfer.Fail, Path: p.Path, Reason: p.Reason})
 		opts.Keep = append(opts.Keep, p.Path)
+		if clean, err := vpath.Clean(p.Path); err == nil {
+			opts.Keep = append(opts.Keep, clean) // what a repair has named so
+		}
 	}
 	opts.Progress = &progress.counts
 	opts.Report = func(s transfer.Step) {
@@ -224,8 +199,11 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []
 	if flushErr := out.Flush(); err == nil {
 		err = flushErr
 	}
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case errors.Is(err, context.Canceled):
 		return errors.New("interrupted, run it again to continue")
+	case errors.Is(err, transfer.ErrEmptySource):
+		return fmt.Errorf("%w, nothing was changed: check the name, or pass --allow-empty if that is meant", err)
 	}
 	if err == nil && sum.Failed > 0 {
 		err = errReported

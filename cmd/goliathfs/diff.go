@@ -54,7 +54,7 @@ func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
 			if side == b {
 				other = a
 			}
-			if err := side.open(cmd.Context(), opener, other.spec.URL); err != nil {
+			if err := side.open(cmd.Context(), opener, other.spec); err != nil {
 				return err
 			}
 			for _, p := range side.seeded {
@@ -62,20 +62,20 @@ func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
 				fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %s: %s\n", printable(p.Path), p.Reason)
 			}
 		}
-		problems, err := problemsOf(cmd.Context(), opener, a.backend, b.backend)
+		problems, err := problemsOf(cmd.Context(), opener, a.side, b.side)
 		if err != nil {
 			return err
 		}
-		return explain(o.compare(cmd, a.backend, b.backend, problems), "the store")
+		return explain(o.compare(cmd, a.side, b.side, problems), "the store")
 	})
 }
 
 // diffSide is a store, a folder or a golden.
 type diffSide struct {
-	golden  string // the argument, if it is a golden
-	spec    storeurl.Spec
-	backend vfs.Backend
-	seeded  []storeurl.Problem // what a golden does not repeat
+	side
+	golden string // the argument, if it is a golden
+	spec   storeurl.Spec
+	seeded []storeurl.Problem // what a golden does not repeat
 }
 
 func newDiffSide(flags *storeFlags, raw string) (*diffSide, error) {
@@ -86,12 +86,12 @@ func newDiffSide(flags *storeFlags, raw string) (*diffSide, error) {
 	return &diffSide{spec: spec}, err
 }
 
-func (d *diffSide) open(ctx context.Context, opener *storeurl.Opener, other storeurl.URL) (err error) {
+func (d *diffSide) open(ctx context.Context, opener *storeurl.Opener, other storeurl.Spec) (err error) {
 	if d.golden != "" {
-		d.backend, d.seeded, err = openGolden(d.golden)
+		d.Backend, d.seeded, err = openGolden(d.golden)
 		return err
 	}
-	d.backend, err = openSide(ctx, opener, d.spec, storeurl.Look, other)
+	d.side, err = openSide(ctx, opener, d.spec, other, storeurl.Look)
 	return err
 }
 
@@ -104,6 +104,7 @@ func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []s
 	}
 	for _, p := range problems {
 		unread(p.Path, p.Reason)
+		o.ignore = append(o.ignore, p.Path)
 	}
 	err := transfer.Diff(cmd.Context(), a, b, func(c transfer.Change) error {
 		if slices.Contains(o.ignore, c.Path) {

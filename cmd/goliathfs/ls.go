@@ -51,6 +51,9 @@ func orRoot(paths []string) []string {
 func (o *lsOptions) run(cmd *cobra.Command, s *storeurl.Store, paths []string) error {
 	out := newOutput(cmd)
 	defer out.Flush()
+	if err := tellHidden(cmd, s, paths...); err != nil {
+		return err
+	}
 	for _, path := range paths {
 		n := 0
 		for entry, err := range o.entries(cmd.Context(), s.Backend, path) {
@@ -63,10 +66,15 @@ func (o *lsOptions) run(cmd *cobra.Command, s *storeurl.Store, paths []string) e
 			}
 		}
 		if n == 0 && path != "/" {
-			return fmt.Errorf("%s: there is nothing in %s, see goliathfs ls %[2]s", path, storeWords(s.Spec))
+			return nothingAt(path, s)
 		}
 	}
 	return out.Flush()
+}
+
+// nothingAt is the error of a path at and below which there is no file.
+func nothingAt(path string, s *storeurl.Store) error {
+	return fmt.Errorf("%s: there is nothing in %s, see goliathfs ls %[2]s", path, storeWords(s.Spec))
 }
 
 // entries yields the file at path, if there is one, and what lies below it: all

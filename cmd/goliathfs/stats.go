@@ -26,7 +26,11 @@ func newStats() *cobra.Command {
 		Args:    takes(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
-				st, err := statsOf(cmd.Context(), s, orRoot(args[1:])[0])
+				dir := orRoot(args[1:])[0]
+				st, err := statsOf(cmd.Context(), s, dir)
+				if err == nil {
+					err = tellHidden(cmd, s, dir)
+				}
 				if err != nil {
 					return err
 				}
@@ -87,6 +91,9 @@ func statsOf(ctx context.Context, s *storeurl.Store, dir string) (stats, error) 
 			info.Size = int64(len(f.Content))
 		}
 		st.add(info, root)
+	}
+	if st.Files == 0 && root != "/" {
+		return st, nothingAt(dir, s)
 	}
 	disk, err := diskUse(ctx, s)
 	if err == nil && disk >= 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // storeFlags are the flags of every verb that takes a store.
@@ -54,6 +56,28 @@ func (f *storeFlags) withStore(cmd *cobra.Command, raw string, intent storeurl.I
 		}
 		return explain(fn(store), storeWords(spec))
 	})
+}
+
+// tellHidden names on standard error what the store holds at or below dirs and
+// cannot list, so that a list does not pass for complete. It is no failure: the
+// verb check is for that.
+func tellHidden(cmd *cobra.Command, s *storeurl.Store, dirs ...string) error {
+	hidden, err := s.Hidden(cmd.Context())
+	if err != nil {
+		return err
+	}
+	for _, p := range hidden {
+		if slices.ContainsFunc(dirs, func(dir string) bool { return below(p.Path, dir) }) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "not listed: %s: %s\n", printable(p.Path), p.Reason)
+		}
+	}
+	return nil
+}
+
+// below reports whether a path, which may break the rules, lies at or below dir.
+func below(path, dir string) bool {
+	clean, err := vpath.Clean(dir)
+	return err == nil && (clean == "/" || vpath.Within(path, clean))
 }
 
 // withOpener runs fn and closes what it opened.

@@ -23,12 +23,14 @@ func newTree() *cobra.Command {
 				return usagef("--depth %d is below 0, 0 shows every level", depth)
 			}
 			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
-				t := treePrinter{out: newOutput(cmd), backend: s.Backend, depth: depth}
 				root := orRoot(args[1:])[0]
-				t.out.Printf("%s\n", root)
-				err := t.dir(cmd.Context(), root, "", 1)
-				if err == nil {
-					t.out.Printf("\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
+				if err := tellHidden(cmd, s, root); err != nil {
+					return err
+				}
+				t := treePrinter{out: newOutput(cmd), backend: s.Backend, depth: depth}
+				err := t.root(cmd.Context(), root)
+				if err == nil && t.files == 0 && t.dirs == 0 && !isAt("/", root) {
+					return nothingAt(root, s)
 				}
 				if flushErr := t.out.Flush(); err == nil {
 					err = flushErr
@@ -47,6 +49,23 @@ type treePrinter struct {
 	backend     vfs.Backend
 	depth       int // 0 means no limit
 	dirs, files int
+}
+
+// root prints the tree of path. A file at path itself counts, too.
+func (t *treePrinter) root(ctx context.Context, path string) error {
+	page, err := vfs.List(ctx, t.backend, path, vfs.ListOptions{Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(page.Files) == 1 && isAt(page.Files[0].Path, path) {
+		t.files++
+	}
+	t.out.Printf("%s\n", path)
+	if err := t.dir(ctx, path, "", 1); err != nil {
+		return err
+	}
+	t.out.Printf("\n%s, %s\n", count(t.dirs, "directory", "directories"), count(t.files, "file", "files"))
+	return nil
 }
 
 // dir prints what lies in one directory, each line behind indent.

@@ -6,6 +6,9 @@
 // symbolic links are not followed, devices and sockets are not opened. What
 // cannot be a virtual file is left out of lists and told by Problems.
 //
+// A file is written beside its place first. What a killed run has left of that is
+// no part of the folder, and the next one that writes there removes it.
+//
 // The list of files is taken once, at the first List; Read, Stat, Write and
 // Remove look at the disk. A revision is made of size and modification time, so
 // two changes of one size within the clock's grain cannot be told apart: good

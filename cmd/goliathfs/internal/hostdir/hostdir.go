@@ -11,9 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -24,8 +25,9 @@ const maxBytes = 1 << 20
 // Dir is an open folder. It is safe for concurrent use.
 type Dir struct {
 	root    *os.Root
-	exclude []string      // virtual paths, with what lies below them
-	temps   atomic.Uint64 // numbers temporary files
+	exclude []string // virtual paths, with what lies below them
+	sweep   bool     // away with what killed runs left here
+	temps   tempname.Maker
 
 	scan     sync.Once
 	files    []vfs.Info // in order of vpath.Compare
@@ -69,36 +71,19 @@ func Open(name string, create bool) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the folder: %w", err)
 	}
-	return &Dir{root: root}, nil
+	return &Dir{root: root, sweep: create}, nil
 }
 
 // Exclude leaves paths of this machine, and what lies below them, out of lists.
 // Those outside the folder have no effect. Call it before the first List.
 func (d *Dir) Exclude(names ...string) {
-	folder := realPath(d.root.Name())
+	folder := hostpath.Real(d.root.Name())
 	for _, name := range names {
-		rel, err := filepath.Rel(folder, realPath(name))
+		rel, err := filepath.Rel(folder, hostpath.Real(name))
 		if err == nil && filepath.IsLocal(rel) && rel != "." {
 			d.exclude = append(d.exclude, "/"+filepath.ToSlash(rel))
 		}
 	}
-}
-
-// realPath is the absolute name without symbolic links, of which the last
-// segments may not exist yet.
-func realPath(name string) string {
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		return name
-	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		return real
-	}
-	dir := filepath.Dir(abs)
-	if dir == abs {
-		return abs
-	}
-	return filepath.Join(realPath(dir), filepath.Base(abs))
 }
 
 // missing is the error of a folder that is not there.
@@ -236,6 +221,7 @@ func begin(ctx context.Context, p string) error {
 	return ctx.Err()
 }
 
-func tempName(p string, n uint64) string {
-	return path.Join(local(vpath.Dir(p)), fmt.Sprintf(".goliathfs-%d-%d.tmp", os.Getpid(), n))
-}
+// errTempName is why a file cannot have a name of tempname.
+var errTempName = errors.New("its name is kept for files that are being written here, rename it")
+
+func (d *Dir) tempName(p string) string { return path.Join(local(vpath.Dir(p)), d.temps.Next()) }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -80,7 +82,11 @@ func (d *Dir) walk(ctx context.Context) error {
 		if name == "." {
 			return err
 		}
-		if slices.Contains(d.exclude, "/"+name) {
+		temp := tempname.Is(path.Base(name))
+		if temp && d.sweep && tempname.Abandoned(path.Base(name)) {
+			_ = d.root.RemoveAll(name) // what stays is ignored
+		}
+		if temp || slices.Contains(d.exclude, "/"+name) {
 			if entry != nil && entry.IsDir() {
 				return fs.SkipDir
 			}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -18,6 +19,9 @@ import (
 func (d *Dir) Write(ctx context.Context, p, content string, expected vfs.Revision) (vfs.Info, error) {
 	if err := vfs.CheckContent(content); err != nil {
 		return vfs.Info{}, err
+	}
+	if tempname.Is(vpath.Base(p)) {
+		return vfs.Info{}, errTempName
 	}
 	old, err := d.Stat(ctx, p)
 	switch {
@@ -31,7 +35,7 @@ func (d *Dir) Write(ctx context.Context, p, content string, expected vfs.Revisio
 	if err := d.makeParents(p); err != nil {
 		return vfs.Info{}, err
 	}
-	temp := tempName(p, d.temps.Add(1))
+	temp := d.tempName(p)
 	if err := d.writeTemp(temp, content); err != nil {
 		return vfs.Info{}, hostError(err)
 	}

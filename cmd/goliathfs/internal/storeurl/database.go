@@ -5,8 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
@@ -19,14 +24,14 @@ type openBadger struct {
 }
 
 func (o *Opener) badger(ctx context.Context, u URL, intent Intent) (vfs.Backend, error) {
-	key := realPath(u.Target)
+	key := hostpath.Real(u.Target)
 	if open, ok := o.badgers[key]; ok && (open.writable || intent <= Live) {
 		view, err := open.view.Namespace(u.Namespace)
 		if err != nil {
 			return nil, err
 		}
 		o.keep(view)
-		return view, nil
+		return view, known(ctx, u, intent, view)
 	}
 	opts := badgerfs.Options{
 		Namespace: u.Namespace,
@@ -54,8 +59,8 @@ func (o *Opener) badger(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 	if o.badgers == nil {
 		o.badgers = map[string]openBadger{}
 	}
-	o.badgers[realPath(u.Target)] = openBadger{view, !opts.ReadOnly} // the path may be real only now
-	return view, nil
+	o.badgers[hostpath.Real(u.Target)] = openBadger{view, !opts.ReadOnly} // the path may be real only now
+	return view, known(ctx, u, intent, view)
 }
 
 func (o *Opener) sqlite(ctx context.Context, u URL, intent Intent) (vfs.Backend, error) {
@@ -71,10 +76,17 @@ func (o *Opener) sqlite(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 		NewRevision: o.NewRevision,
 		Now:         o.Now,
 	}
+	lasts := !u.ReadOnly && (intent == Live || intent == Change)
+	opts.ReadOnly = opts.ReadOnly || lasts
+	if intent >= Create {
+		if err := os.MkdirAll(filepath.Dir(u.Target), 0o777); err != nil {
+			return nil, fmt.Errorf("cannot make its folder: %w", err)
+		}
+	}
 	file, err := sqlitefs.Open(ctx, u.Target, &opts)
-	if err == nil && intent == Live && !u.ReadOnly {
-		// The table is there, so opening it again makes nothing, and what is
-		// watched or mounted for long is not read from copies.
+	if err == nil && lasts {
+		// The table is there, so opening it again makes nothing in a database of
+		// someone else, and what is used for long is not read from copies.
 		if err = file.Close(); err == nil {
 			opts.ReadOnly = false
 			file, err = sqlitefs.Open(ctx, u.Target, &opts)
@@ -87,18 +99,55 @@ func (o *Opener) sqlite(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 		return nil, bareOpen(err)
 	}
 	o.keep(file)
-	return file, nil
+	return file, known(ctx, u, intent, file)
 }
 
-// realPath identifies a directory under all its names.
-func realPath(name string) string {
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		name = real
+// namespacer is a database that holds the files of several namespaces.
+type namespacer interface {
+	Namespaces(ctx context.Context) ([]string, error)
+}
+
+// known refuses a namespace that a verb would only look at and that holds no
+// file: a mistyped name would pass for an empty store.
+func known(ctx context.Context, u URL, intent Intent, db namespacer) error {
+	if u.Namespace == "" || intent > Live {
+		return nil
 	}
-	if abs, err := filepath.Abs(name); err == nil {
-		return abs
+	names, err := db.Namespaces(ctx)
+	if err != nil {
+		return err
 	}
-	return name
+	if slices.Contains(names, u.Namespace) {
+		return nil
+	}
+	there := "it holds no files at all"
+	if len(names) > 0 {
+		there = "those that hold files are " + quoted(names)
+	}
+	return unknownNamespace{u.Namespace, there}
+}
+
+// unknownNamespace matches fs.ErrNotExist, as missing does.
+type unknownNamespace struct{ name, there string }
+
+func (n unknownNamespace) Error() string {
+	return fmt.Sprintf("the namespace %q holds no file, %s", n.name, n.there)
+}
+
+func (unknownNamespace) Unwrap() error { return fs.ErrNotExist }
+
+// mostNames is how many namespaces a message lists.
+const mostNames = 20
+
+func quoted(names []string) string {
+	var list []string
+	for _, name := range names[:min(len(names), mostNames)] {
+		list = append(list, strconv.Quote(name))
+	}
+	if more := len(names) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
 }
 
 // bareOpen takes off the words "open NAME: " that backends put before an error:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/revision"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
@@ -57,11 +58,11 @@ func (s Spec) Shares(other Spec) bool {
 
 func (s Spec) badgers() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if s.URL.Scheme == Badger && !yield(realPath(s.URL.Target)) {
+		if s.URL.Scheme == Badger && !yield(hostpath.Real(s.URL.Target)) {
 			return
 		}
 		for _, r := range s.Routes {
-			if r.URL.Scheme == Badger && !yield(realPath(r.URL.Target)) {
+			if r.URL.Scheme == Badger && !yield(hostpath.Real(r.URL.Target)) {
 				return
 			}
 		}
@@ -191,33 +192,56 @@ func (m missing) Unwrap() error { return fs.ErrNotExist }
 // Writable reports whether the file at a canonical path can be written by a verb
 // that opens the store for that.
 func (s *Store) Writable(path string) bool {
-	where := Route{Prefix: "/", URL: s.Spec.URL}
-	for _, r := range s.Spec.Routes {
-		if vpath.Within(path, r.Prefix) && len(r.Prefix) > len(where.Prefix) {
-			where = r
-		}
-	}
-	switch where.URL.Scheme {
+	switch s.Spec.route(path).URL.Scheme {
 	case Unix, TCP:
 		_, writable := vfs.RouteOf(s.Backend, path)
 		return writable
 	}
+	return s.Spec.Writable(path)
+}
+
+// Writable is Store.Writable as far as it can be told without opening: of a
+// running agent it is true.
+func (s Spec) Writable(path string) bool {
+	where := s.route(path)
 	return !where.ReadOnly && !where.URL.ReadOnly && where.URL.Scheme != Static
+}
+
+// route returns where the file at a canonical path lies.
+func (s Spec) route(path string) Route {
+	where := Route{Prefix: "/", URL: s.URL}
+	for _, r := range s.Routes {
+		if vpath.Within(path, r.Prefix) && len(r.Prefix) > len(where.Prefix) {
+			where = r
+		}
+	}
+	return where
 }
 
 // OpenDir opens a host folder for a copy to, or a comparison with, another
 // store. What that keeps inside the folder is no part of the folder.
-func (o *Opener) OpenDir(u URL, intent Intent, other URL) (*hostdir.Dir, error) {
+func (o *Opener) OpenDir(u URL, intent Intent, other Spec) (*hostdir.Dir, error) {
 	d, err := hostdir.Open(u.Target, intent >= Create)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", u, err)
 	}
-	switch other.Scheme {
-	case Badger, Dir:
-		d.Exclude(other.Target)
-	case SQLite:
-		d.Exclude(other.Target, other.Target+"-wal", other.Target+"-shm", other.Target+"-journal")
+	exclude(d, other.URL)
+	for _, r := range other.Routes {
+		exclude(d, r.URL)
 	}
 	o.keep(d)
 	return d, nil
+}
+
+// exclude leaves a store that lies in a folder, or the file that it was seeded
+// from, out of the folder.
+func exclude(d *hostdir.Dir, u URL) {
+	switch u.Scheme {
+	case Badger, Dir, Mem, Static:
+		if u.Target != "" {
+			d.Exclude(u.Target)
+		}
+	case SQLite:
+		d.Exclude(u.Target, u.Target+"-wal", u.Target+"-shm", u.Target+"-journal")
+	}
 }

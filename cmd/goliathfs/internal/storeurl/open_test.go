@@ -53,6 +53,13 @@ func TestLookMakesNothing(t *testing.T) {
 func TestNamespacesShareOneDatabase(t *testing.T) {
 	dir := storeurl.Escape(filepath.Join(t.TempDir(), "db"))
 	var o storeurl.Opener
+	first, err := o.Open(t.Context(), spec(t, "badger:"+dir+"?namespace=a"), storeurl.Create)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vfs.Write(t.Context(), first.Backend, "/x", "text", ""); err != nil {
+		t.Fatal(err)
+	}
 	s, err := o.Open(t.Context(), spec(t, "mem:", "/ro=badger:"+dir+"?namespace=a,ro", "/rw=badger:"+dir+"?namespace=b"), storeurl.Create)
 	if err != nil {
 		t.Fatal(err)

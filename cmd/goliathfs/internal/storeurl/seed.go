@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
@@ -32,7 +34,7 @@ func (o *Opener) seed(ctx context.Context, name string) (*staticfs.FS, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		files, refused, err := staticfs.FromDir(ctx, name)
+		files, refused, err := fromDir(ctx, name)
 		for _, r := range refused {
 			o.problems = append(o.problems, Problem{Path: "/" + r.Name, Reason: r.Err.Error()})
 		}
@@ -52,4 +54,23 @@ func (o *Opener) seed(ctx context.Context, name string) (*staticfs.FS, error) {
 		return nil, err
 	}
 	return parse(data)
+}
+
+// fromDir reads a folder without what a killed copy or backup has left in it.
+func fromDir(ctx context.Context, name string) (*staticfs.FS, []staticfs.Refused, error) {
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	return staticfs.FromFS(ctx, complete{root.FS()})
+}
+
+// complete hides the names of tempname.
+type complete struct{ fs.FS }
+
+// ReadDir implements fs.ReadDirFS.
+func (c complete) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(c.FS, name)
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return tempname.Is(e.Name()) }), err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
-	"io/fs"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -12,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // Action is what a copy does with one file.
@@ -36,10 +34,15 @@ type Step struct {
 // Options adjust a copy; the zero value copies everything and verifies it.
 type Options struct {
 	DryRun   bool
-	Delete   bool       // remove what the source does not have
-	IfNewer  bool       // replace only what is older than the source
-	NoVerify bool       // do not read back what was written
-	Keep     []string   // paths that Delete spares, with what lies below them
+	Delete   bool     // remove what the source does not have, see AllowEmpty
+	IfNewer  bool     // replace only what is older than the source
+	NoVerify bool     // do not read back what was written
+	Keep     []string // paths that Delete spares, with what lies below them
+
+	// AllowEmpty lets Delete remove everything because the source has no files,
+	// which is else ErrEmptySource: most often it is not the source that was meant.
+	AllowEmpty bool
+
 	Report   func(Step) // called for each step, one at a time; nil means no one looks
 	Progress *Progress  // counted up meanwhile; nil means no one looks
 }
@@ -63,9 +66,13 @@ type Result struct {
 // together: more writers at once are fewer syncs of the disk.
 const workersPerCPU = 16
 
+// ErrEmptySource is the error of a Delete that would leave nothing.
+var ErrEmptySource = errors.New("the source has no files, so --delete would remove every file of the destination")
+
 // Copy makes dst hold the files of src. A file that cannot be read or stored is
-// reported as a failure and the rest goes on; the error is that of a listing or
-// of ctx, after which some files have been copied and a second run continues.
+// reported as a failure and the rest goes on; the error is that of a listing, of
+// a full disk or of ctx, after which some files have been copied and a second run
+// continues.
 func Copy(ctx context.Context, src, dst vfs.Backend, opts Options) (Result, error) {
 	c := &copier{src: src, dst: dst, opts: opts, seed: maphash.MakeSeed()}
 	if c.opts.Progress == nil {
@@ -74,6 +81,9 @@ func Copy(ctx context.Context, src, dst vfs.Backend, opts Options) (Result, erro
 	err := c.run(ctx)
 	if err == nil && opts.Delete {
 		err = c.deleteSurplus(ctx)
+	}
+	if err == nil {
+		err = c.unblock(ctx)
 	}
 	if err == nil && !opts.NoVerify && !opts.DryRun {
 		err = c.verify(ctx)
@@ -91,6 +101,9 @@ type copier struct {
 	written []written     // guarded by mu
 	next    int           // the number of the file whose step is told next; guarded by mu
 	ready   map[int]*Step // steps of files after it; guarded by mu
+	blocked []blocked     // guarded by mu
+	lastTry bool          // no file is blocked any more
+	sources int           // files of the source; only the walk counts
 	surplus []vfs.Info    // of the destination; only the walk appends
 }
 
@@ -124,6 +137,7 @@ func (c *copier) run(ctx context.Context) error {
 				c.surplus = append(c.surplus, *p.b)
 				continue
 			}
+			c.sources++
 			select {
 			case work <- job{p, n}:
 				n++
@@ -175,7 +189,12 @@ func (c *copier) file(ctx context.Context, p pair) (*Step, error) {
 		action, expected = Replace, revision
 	}
 	if !c.opts.DryRun {
-		if err := c.write(ctx, f, expected); err != nil {
+		err := c.write(ctx, f, expected)
+		if err != nil && c.opts.Delete && !c.lastTry && action == Create && ctx.Err() == nil && !fullDisk(err) {
+			c.add(func(*Result) { c.blocked = append(c.blocked, blocked{p, err}) })
+			return nil, nil
+		}
+		if err != nil {
 			return failure(ctx, p.path, err)
 		}
 	}
@@ -213,34 +232,6 @@ func (c *copier) write(ctx context.Context, f vfs.File, expected vfs.Revision) e
 	return nil
 }
 
-func (c *copier) deleteSurplus(ctx context.Context) error {
-	for _, info := range c.surplus {
-		if c.spared(info.Path) {
-			continue
-		}
-		step := &Step{Action: Delete, Path: info.Path}
-		if !c.opts.DryRun {
-			err := vfs.Remove(ctx, c.dst, info.Path, info.Revision)
-			if err != nil && !errors.Is(err, vfs.ErrNotFound) {
-				if step, err = failure(ctx, info.Path, err); err != nil {
-					return err
-				}
-			}
-		}
-		c.step(*step)
-	}
-	return nil
-}
-
-func (c *copier) spared(path string) bool {
-	for _, keep := range c.opts.Keep {
-		if vpath.Within(path, keep) {
-			return true
-		}
-	}
-	return false
-}
-
 // verify reads back what was written. A file that someone replaced since is
 // not ours to judge.
 func (c *copier) verify(ctx context.Context) error {
@@ -266,14 +257,6 @@ func (c *copier) verify(ctx context.Context) error {
 	return g.Wait()
 }
 
-// failure is the step of a file that failed, unless that is because ctx ended.
-func failure(ctx context.Context, path string, err error) (*Step, error) {
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return &Step{Action: Fail, Path: path, Reason: Reason(err)}, nil
-}
-
 // inOrder tells the step of file n, if it has one, once those of all files
 // before it have been told.
 func (c *copier) inOrder(n int, step *Step) {
@@ -294,18 +277,6 @@ func (c *copier) inOrder(n int, step *Step) {
 			c.tell(*step)
 		}
 	}
-}
-
-// Reason words the error of one file as the end of a sentence.
-func Reason(err error) string {
-	if errors.Is(err, vfs.ErrConflict) {
-		return "someone changed it meanwhile, copy again"
-	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 func (c *copier) step(s Step) {

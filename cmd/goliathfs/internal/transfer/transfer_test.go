@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
@@ -175,6 +178,80 @@ func TestVerify(t *testing.T) {
 	}
 	if failed[0].Reason != "the disk is full" {
 		t.Errorf("the reason is %q", failed[0].Reason)
+	}
+}
+
+// full takes so many files and has no room for more.
+type full struct {
+	*memfs.FS
+	room atomic.Int64
+}
+
+func (f *full) Write(ctx context.Context, path, content string, rev vfs.Revision) (vfs.Info, error) {
+	if f.room.Add(-1) < 0 {
+		return vfs.Info{}, fmt.Errorf("no room: %w", syscall.ENOSPC)
+	}
+	return f.FS.Write(ctx, path, content, rev)
+}
+
+// TestFullDisk: a full disk ends a copy instead of failing each file.
+func TestFullDisk(t *testing.T) {
+	for _, remove := range []bool{false, true} {
+		src, dst := memory(t, many(700)), &full{FS: memory(t, map[string]string{"/surplus": "x"})}
+		dst.room.Store(100)
+		told := 0
+		res, err := transfer.Copy(t.Context(), src, dst, transfer.Options{Delete: remove, Report: func(transfer.Step) { told++ }})
+		if !errors.Is(err, transfer.ErrFull) || res.Failed > 0 || told > 100 || res.Deleted > 0 {
+			t.Errorf("%+v, %d steps, %v", res, told, err)
+		}
+		dst.room.Store(1000)
+		res, err = transfer.Copy(t.Context(), src, dst, transfer.Options{Delete: remove})
+		if err != nil || res.Unchanged < 1 || res.Unchanged+res.Created != 702 {
+			t.Errorf("the second copy: %+v, %v", res, err)
+		}
+	}
+}
+
+// TestEmptySource: a source without files is no reason to remove everything.
+func TestEmptySource(t *testing.T) {
+	for _, dry := range []bool{false, true} {
+		dst := memory(t, map[string]string{"/a": "a"})
+		_, err := transfer.Copy(t.Context(), memory(t, nil), dst, transfer.Options{Delete: true, DryRun: dry})
+		if !errors.Is(err, transfer.ErrEmptySource) || len(contents(t, dst)) != 1 {
+			t.Errorf("removed although the source is empty: %v", err)
+		}
+		res, err := transfer.Copy(t.Context(), memory(t, nil), dst, transfer.Options{Delete: true, DryRun: dry, AllowEmpty: true})
+		if err != nil || res.Deleted != 1 {
+			t.Errorf("%+v, %v", res, err)
+		}
+	}
+	if _, err := transfer.Copy(t.Context(), memory(t, nil), memory(t, nil), transfer.Options{Delete: true}); err != nil {
+		t.Errorf("nothing to nothing: %v", err)
+	}
+}
+
+// TestKindChanges: on the host a name is a file or a folder, and --delete makes
+// room for the other kind in the same run.
+func TestKindChanges(t *testing.T) {
+	src := memory(t, map[string]string{"/p": "file", "/q/in": "below", "/same": "s"})
+	dst, err := hostdir.Open(t.TempDir(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dst.Close()
+	for path, content := range map[string]string{"/p/in": "below", "/q": "file", "/same": "s"} {
+		if _, err := vfs.Write(t.Context(), dst, path, content, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := transfer.Copy(t.Context(), src, dst, transfer.Options{Delete: true})
+	if err != nil || res.Created != 2 || res.Deleted != 2 || res.Failed != 0 || res.Verified != 2 || res.Unchanged != 1 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	for _, path := range []string{"/p", "/q/in"} {
+		if _, err := vfs.Read(t.Context(), dst, path); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -1,0 +1,49 @@
+package storeurl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/routefs"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// Hidden returns the files that the store holds and no list shows: rows of a
+// SQLite table that break its rules, and files whose path is too long below the
+// prefix of a route. Without them a list passes for complete. It looks at all
+// metadata of those stores. What a running agent hides is not known here.
+func (s *Store) Hidden(ctx context.Context) ([]Problem, error) {
+	var found []Problem
+	for _, part := range s.Parts {
+		db, ok := part.Backend.(*sqlitefs.FS)
+		if !ok {
+			continue
+		}
+		rows, err := db.Unlisted(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", part.URL, err)
+		}
+		for _, row := range rows {
+			path := vpath.Join(part.Prefix, row.Path)
+			if prefix, _ := vfs.RouteOf(s.Backend, path); prefix != part.Prefix {
+				continue // a route has its place
+			}
+			found = append(found, Problem{path, fmt.Sprintf("%s, see goliathfs check %s", row.Detail, part.URL)})
+		}
+	}
+	composite, ok := s.Backend.(*routefs.FS)
+	if !ok {
+		return found, nil
+	}
+	for file, err := range composite.Unreachable(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if path := vpath.Join(file.Route, file.Path); vpath.Units(path) > vpath.MaxUnits {
+			found = append(found, Problem{path, file.Reason})
+		}
+	}
+	return found, nil
+}
