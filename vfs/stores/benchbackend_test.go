@@ -1,0 +1,93 @@
+package stores_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
+)
+
+// backend keeps files in a store; edits and searches are those of the tools.
+type backend struct {
+	ctx   context.Context // of the benchmark
+	b     vfs.Backend
+	tools *agenttool.Toolset
+	known map[string]vfs.Revision // as a model knows them, from earlier results
+}
+
+func newBackend(b *testing.B, kind string, relaxed bool) kept {
+	b.Helper()
+	k := &backend{ctx: b.Context(), known: map[string]vfs.Revision{}}
+	var err error
+	if kind == "memory" {
+		k.b, err = memfs.New(nil, nil)
+	} else {
+		k.b = open(b, kind, b.TempDir(), options{Relaxed: relaxed})
+	}
+	if err == nil {
+		k.tools, err = agenttool.New(agenttool.Options{Backend: k.b, Writable: true})
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return k
+}
+
+func (k *backend) write(path, content string) error {
+	info, err := vfs.Write(k.ctx, k.b, path, content, "")
+	k.known[path] = info.Revision
+	return err
+}
+
+func (k *backend) edit(path, old, fresh string) error {
+	res, err := k.tools.EditFile(k.ctx, agenttool.Scope{}, agenttool.EditInput{Path: path, Revision: k.known[path], OldText: old, NewText: fresh})
+	k.known[path] = res.Output.Revision
+	return err
+}
+
+func (k *backend) read(path string) error {
+	_, err := vfs.Read(k.ctx, k.b, path)
+	return err
+}
+
+func (k *backend) stat(path string) error {
+	_, err := vfs.Stat(k.ctx, k.b, path)
+	return err
+}
+
+func (k *backend) page(after string) error {
+	_, err := vfs.List(k.ctx, k.b, "/", vfs.ListOptions{After: after})
+	return err
+}
+
+func (k *backend) grep(needle string) (files int, err error) {
+	for in := (agenttool.GrepInput{Pattern: needle, CaseSensitive: true}); ; {
+		res, err := k.tools.Grep(k.ctx, agenttool.Scope{}, in)
+		if err != nil {
+			return files, err
+		}
+		files += len(res.Output.Matches)
+		if in.Cursor = res.Output.Next(); in.Cursor == "" {
+			return files, nil
+		}
+	}
+}
+
+func (k *backend) copyOut(dst *memfs.FS) (files int, err error) {
+	for info, err := range vfs.Walk(k.ctx, k.b, "/") {
+		if err != nil {
+			return files, err
+		}
+		f, err := vfs.Read(k.ctx, k.b, info.Path)
+		if err != nil {
+			return files, err
+		}
+		if _, err := dst.Write(k.ctx, f.Path, f.Content, ""); err != nil {
+			return files, err
+		}
+		files++
+	}
+	return files, nil
+}
