@@ -1,6 +1,8 @@
 package memory_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -131,6 +133,50 @@ func TestDamagedFileThatIsNoText(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "move it away") {
 		t.Errorf("a save over it gave %v", err)
 	}
+}
+
+// brokenKV cannot set some keys.
+type brokenKV struct {
+	kv
+	fails func(key string) bool
+}
+
+func (s *brokenKV) Set(ctx context.Context, key, value string) error {
+	if s.fails(key) {
+		return errors.New("disk full")
+	}
+	return s.kv.Set(ctx, key, value)
+}
+
+// A damaged value that cannot be kept aside is not overwritten.
+func TestDamagedValueStaysWhereItIsNotKept(t *testing.T) {
+	s := &brokenKV{kv{values: map[string]string{"k": "{"}}, func(key string) bool { return key != "k" }}
+	m := memory.NewKeyValue(s, "k")
+	l := checkDamaged(t, m)
+	if err := m.Save(t.Context(), memory.State{}, l.Version); err == nil || s.values["k"] != "{" {
+		t.Errorf("the save gave %v and left %q", err, s.values)
+	}
+	s.fails = func(key string) bool { return key == "k" }
+	if err := m.Save(t.Context(), memory.State{}, l.Version); err == nil || s.values["k"] != "{" || asideOf(s.values, "k") != "{" {
+		t.Errorf("a failed save gave %v and left %q", err, s.values)
+	}
+
+	b := store(t, map[string]string{"/.memory/work.json": "{"})
+	l = checkDamaged(t, must(t, filesIn(t, b)))
+	err := must(t, filesIn(t, readOnlyAside{b})).Save(t.Context(), memory.State{}, l.Version)
+	if f, _ := b.Read(t.Context(), "/.memory/work.json"); err == nil || f.Content != "{" {
+		t.Errorf("the save gave %v and left %q", err, f.Content)
+	}
+}
+
+// readOnlyAside is a backend that takes nothing new.
+type readOnlyAside struct{ vfs.Backend }
+
+func (b readOnlyAside) Write(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error) {
+	if expected == "" {
+		return vfs.Info{}, vfs.ErrReadOnly
+	}
+	return vfs.Write(ctx, b.Backend, path, content, expected)
 }
 
 func FuzzDecode(f *testing.F) {

@@ -18,12 +18,12 @@ const DefaultDir = "/.memory"
 type FilesOptions struct {
 	// Dir is the directory that holds them; "" means DefaultDir.
 	Dir string
-	// AgentRoot is the root of the agent's tools on the same backend, "" when they
-	// use another one. A Dir at or below it is refused, because the model would
-	// read, search and perhaps edit the memories.
-	AgentRoot string
-	// ShowToAgent permits that.
-	ShowToAgent bool
+	// AgentRoots are the roots of all agents whose tools use the same backend. A
+	// Dir at or below one is refused, because a model would read, search and
+	// perhaps edit the memories.
+	AgentRoots []string
+	// ShowToAgents permits that.
+	ShowToAgents bool
 }
 
 // Files returns a Factory of memories that are files of a backend, one JSON
@@ -39,13 +39,13 @@ func Files(b vfs.Backend, opts *FilesOptions) (Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opts.AgentRoot != "" && !opts.ShowToAgent {
-		root, err := vpath.Clean(opts.AgentRoot)
+	for _, root := range opts.AgentRoots {
+		root, err := vpath.Clean(root)
 		if err != nil {
 			return nil, fmt.Errorf("the agent's root is refused: %w", err)
 		}
-		if vpath.Within(dir, root) {
-			return nil, fmt.Errorf("the memories in %s would be inside the agent's root %s: choose another directory, or set ShowToAgent", dir, root)
+		if vpath.Within(dir, root) && !opts.ShowToAgents {
+			return nil, fmt.Errorf("the memories in %s would be inside the agent's root %s: choose another directory, or set ShowToAgents", dir, root)
 		}
 	}
 	return func(_ context.Context, id string, isDefault bool) (Memory, error) {

@@ -147,11 +147,13 @@ func TestFilesStayOutsideTheAgentsRoot(t *testing.T) {
 		ok   bool
 	}{
 		{memory.FilesOptions{}, true},
-		{memory.FilesOptions{AgentRoot: "/"}, false},
-		{memory.FilesOptions{AgentRoot: "/", ShowToAgent: true}, true},
-		{memory.FilesOptions{AgentRoot: "/work"}, true},
-		{memory.FilesOptions{Dir: "/work/memory", AgentRoot: "/work/"}, false},
-		{memory.FilesOptions{Dir: "/work2", AgentRoot: "/work"}, true},
+		{memory.FilesOptions{AgentRoots: []string{"/"}}, false},
+		{memory.FilesOptions{AgentRoots: []string{"/"}, ShowToAgents: true}, true},
+		{memory.FilesOptions{AgentRoots: []string{"/work"}}, true},
+		{memory.FilesOptions{Dir: "/work/memory", AgentRoots: []string{"/work/"}}, false},
+		{memory.FilesOptions{Dir: "/work/memory", AgentRoots: []string{"/other", "/work"}}, false},
+		{memory.FilesOptions{AgentRoots: []string{""}, ShowToAgents: true}, false},
+		{memory.FilesOptions{Dir: "/work2", AgentRoots: []string{"/work"}}, true},
 		{memory.FilesOptions{Dir: "relative"}, false},
 		{memory.FilesOptions{Dir: "/" + strings.Repeat("x", 400)}, false},
 	} {

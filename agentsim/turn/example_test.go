@@ -20,7 +20,7 @@ func ExampleAgent_Run() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	memories, err := memory.Files(files, &memory.FilesOptions{AgentRoot: "/docs"})
+	memories, err := memory.Files(files, &memory.FilesOptions{AgentRoots: []string{"/docs"}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func replies(parts ...any) []turn.ScriptedReply {
 // echo is a function with one parameter that returns it.
 var echo = turn.Function{
 	Name: "echo", Description: "Say it again.",
-	Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"times":{"type":"integer"}},"required":["text"],"additionalProperties":false}`),
+	Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"times":{"type":"integer"},"mood":{"enum":["glad",1]},"loud":{"type":["boolean","null"]}},"required":["text"],"additionalProperties":false}`),
 	Call: func(_ context.Context, _ string, input json.RawMessage) (string, error) {
 		var in struct{ Text string }
 		err := json.Unmarshal(input, &in)

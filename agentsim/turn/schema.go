@@ -5,18 +5,29 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// schema is the part of JSON Schema that flat arguments need: the types of the
-// properties, which are required, and whether others are allowed.
+// schema is the part of JSON Schema that flat arguments need: the types and the
+// allowed values of the properties, which are required, and whether others are
+// allowed. What else a schema says is for the model, and for the tool to check.
 type schema struct {
-	properties map[string]types
+	properties map[string]property
 	names      []string // of properties, in order
 	required   []string
 	closed     bool // additionalProperties: false
 	reply      json.RawMessage
+}
+
+// property is what a value must be; each field that is empty allows all.
+type property struct {
+	Type types
+	Enum []any
 }
 
 // types are the JSON types that a property may have.
@@ -33,7 +44,7 @@ func (t *types) UnmarshalJSON(data []byte) error {
 }
 
 func parseSchema(raw json.RawMessage) (schema, error) {
-	s := schema{properties: map[string]types{}}
+	s := schema{properties: map[string]property{}}
 	if len(raw) == 0 {
 		return s, nil
 	}
@@ -41,23 +52,19 @@ func parseSchema(raw json.RawMessage) (schema, error) {
 		Type       string
 		Properties json.RawMessage
 		Required   []string
-		Additional *bool `json:"additionalProperties"`
+		Additional json.RawMessage `json:"additionalProperties"`
 	}
 	if err := json.Unmarshal(raw, &doc); err != nil || doc.Type != "object" {
 		return s, errors.New(`its schema must be a JSON Schema with "type": "object"`)
 	}
-	s.required, s.closed = doc.Required, doc.Additional != nil && !*doc.Additional
-	var properties map[string]struct{ Type types }
+	s.required, s.closed = doc.Required, string(doc.Additional) == "false"
 	if len(doc.Properties) > 0 {
-		if err := json.Unmarshal(doc.Properties, &properties); err != nil {
+		if err := json.Unmarshal(doc.Properties, &s.properties); err != nil {
 			return s, fmt.Errorf("the properties of its schema cannot be read: %w", err)
 		}
 	}
-	if _, ok := properties["missing"]; ok {
+	if _, ok := s.properties["missing"]; ok {
 		return s, errors.New(`its schema has a property "missing", in which models name what they do not know: rename it`)
-	}
-	for name, p := range properties {
-		s.properties[name] = p.Type
 	}
 	s.names = keys(doc.Properties)
 	for _, name := range s.required {
@@ -116,17 +123,16 @@ func (s *schema) check(input json.RawMessage) (args map[string]json.RawMessage, 
 	if len(missing) > 0 {
 		return args, missing, nil
 	}
-	for name, value := range args {
+	for _, name := range slices.Sorted(maps.Keys(args)) { // so that the same error comes each time
 		want, known := s.properties[name]
 		if !known && s.closed {
 			return nil, nil, fmt.Errorf("there is no argument %q, only %s", name, strings.Join(s.names, ", "))
 		}
-		got := kind(value)
-		if known && got == "null" && !slices.Contains(s.required, name) {
-			continue
+		if kind(args[name]) == "null" && !slices.Contains(s.required, name) {
+			continue // as good as absent
 		}
-		if known && len(want) > 0 && !slices.Contains(want, got) && !(got == "integer" && slices.Contains(want, "number")) {
-			return nil, nil, fmt.Errorf("the argument %q must be of type %s, not %s", name, strings.Join(want, " or "), got)
+		if err := want.check(args[name]); err != nil {
+			return nil, nil, fmt.Errorf("the argument %q must be %w", name, err)
 		}
 	}
 	for _, name := range s.required {
@@ -137,7 +143,29 @@ func (s *schema) check(input json.RawMessage) (args map[string]json.RawMessage, 
 	return args, nil, nil
 }
 
-// kind is the JSON type of a valid value.
+// check returns an error that says what the value must be.
+func (p property) check(value json.RawMessage) error {
+	got := kind(value)
+	if len(p.Type) > 0 && !slices.Contains(p.Type, got) && !(got == "integer" && slices.Contains(p.Type, "number")) {
+		return fmt.Errorf("of type %s, not %s", strings.Join(p.Type, " or "), got)
+	}
+	if len(p.Enum) == 0 {
+		return nil
+	}
+	var v any
+	if err := json.Unmarshal(value, &v); err != nil {
+		return fmt.Errorf("valid JSON: %w", err)
+	}
+	for _, allowed := range p.Enum {
+		if reflect.DeepEqual(v, allowed) {
+			return nil
+		}
+	}
+	return fmt.Errorf("one of %v", p.Enum)
+}
+
+// kind is the JSON type of a valid value. A number without a fraction is an
+// integer however it is written.
 func kind(value json.RawMessage) string {
 	switch c := bytes.TrimSpace(value)[0]; c {
 	case '"':
@@ -151,7 +179,7 @@ func kind(value json.RawMessage) string {
 	case 'n':
 		return "null"
 	}
-	if bytes.ContainsAny(value, ".eE") {
+	if f, err := strconv.ParseFloat(string(bytes.TrimSpace(value)), 64); err != nil || f != math.Trunc(f) {
 		return "number"
 	}
 	return "integer"

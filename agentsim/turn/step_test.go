@@ -50,6 +50,10 @@ func TestArgumentsOfAnotherForm(t *testing.T) {
 		"number for a text": js(`{"text":1.5}`),
 		"text for a number": js(`{"text":"a","times":"2"}`),
 		"fraction":          js(`{"text":"a","times":1.5}`),
+		"beyond a number":   js(`{"text":"a","times":1e999}`),
+		"not of the enum":   js(`{"text":"a","mood":"sad"}`),
+		"list for a flag":   js(`{"text":"a","loud":[true]}`),
+		"object for a flag": js(`{"text":"a","loud":{}}`),
 		"nothing required":  js(`{}`),
 		"required is null":  js(`{"text":null}`),
 		"unknown name":      js(`{"text":"a","volume":3}`),
@@ -66,13 +70,15 @@ func TestArgumentsOfAnotherForm(t *testing.T) {
 
 func TestArgumentsOfTheForm(t *testing.T) {
 	for name, reply := range map[string]turn.ScriptedReply{
-		"json":          js(`{"text":"a"}`),
-		"text":          text(` {"text":"a"} `),
-		"fenced":        text("```json\n{\"text\":\"a\"}\n```"),
-		"tool call":     tool("echo", `{"text":"a"}`),
-		"null optional": js(`{"text":"a","times":null}`),
-		"whole number":  js(`{"text":"a","times":2}`),
-		"empty missing": js(`{"text":"a","missing":[]}`),
+		"json":           js(`{"text":"a"}`),
+		"text":           text(` {"text":"a"} `),
+		"fenced":         text("```json\n{\"text\":\"a\"}\n```"),
+		"tool call":      tool("echo", `{"text":"a"}`),
+		"null optional":  js(`{"text":"a","times":null}`),
+		"whole number":   js(`{"text":"a","times":2}`),
+		"whole fraction": js(`{"text":"a","times":2.0}`),
+		"of the enum":    js(`{"text":"a","mood":"glad","loud":true}`),
+		"empty missing":  js(`{"text":"a","missing":[]}`),
 	} {
 		out, _ := run(t, turn.Options{Functions: []turn.Function{echo}}, replies(js(planEcho), reply, answer("ok"))...)
 		if statuses(out) != "ok" || out.Steps[0].Text != "a" || strings.Contains(string(out.Steps[0].Input), "missing") {

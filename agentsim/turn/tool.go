@@ -15,7 +15,9 @@ type Function struct {
 	Name        string
 	Description string // one sentence
 	// Schema is the JSON Schema of the arguments, a flat object; nil when it takes
-	// none.
+	// none. Type, enum, required and additionalProperties are checked before Call;
+	// other keywords guide the model and are for Call to check. The name "missing"
+	// is taken.
 	Schema json.RawMessage
 	// Writes says that it changes something, so each call needs approval.
 	Writes bool
