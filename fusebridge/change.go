@@ -72,14 +72,14 @@ func (t *tree) hide(path string, old *vfs.File, c *changes) {
 	t.prune(d, c)
 }
 
-// supersede retires a version, keeping its content if the kernel refers to it
-// and the content is the right one.
+// supersede retires a version, keeping its content if someone refers to it and
+// the content is the right one.
 func (t *tree) supersede(v *version, old *vfs.File) {
 	if v == nil {
 		return
 	}
 	v.superseded = true
-	if v.lookups > 0 && old != nil && old.Revision == v.rev {
+	if (v.lookups > 0 || v.borrowed) && old != nil && old.Revision == v.rev {
 		v.pinned = &old.Content
 	}
 	t.files--

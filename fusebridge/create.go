@@ -149,29 +149,49 @@ func (ed *editor) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *f
 }
 
 // Rmdir takes an empty directory away.
-func (ed *editor) Rmdir(_ <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
+func (ed *editor) Rmdir(cancel <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
 	ed.count(reqRmdir)
+	ed.queue.enter()
+	defer ed.queue.leave()
+	for {
+		sub, moved, status := ed.removeDir(header.NodeId, name)
+		if !moved {
+			return status
+		}
+		// Nothing shows in it, but the store has files that were renamed away.
+		status = ed.dropMoved(cancel, func(path string, _ movedFile) bool { return vpath.Within(path, sub) })
+		if status != fuse.OK {
+			return status
+		}
+	}
+}
+
+// removeDir takes an empty directory out of the tree, unless the store has files
+// below it that were renamed away: then it returns its path and true.
+func (ed *editor) removeDir(parent uint64, name string) (path string, moved bool, status fuse.Status) {
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
-	d := ed.tree.dirs[header.NodeId]
+	d := ed.tree.dirs[parent]
 	if d == nil {
-		return fuse.ENOENT
+		return "", false, fuse.ENOENT
 	}
 	sub, v := d.resolve(name)
 	switch {
 	case v != nil:
-		return fuse.ENOTDIR
+		return "", false, fuse.ENOTDIR
 	case sub == nil:
-		return fuse.ENOENT
-	case sub.alive > 0 || ed.movedBelow(sub):
-		return fuse.Status(syscall.ENOTEMPTY)
+		return "", false, fuse.ENOENT
+	case sub.alive > 0:
+		return "", false, fuse.Status(syscall.ENOTEMPTY)
+	case ed.movedBelow(sub):
+		return sub.path, true, fuse.OK
 	}
 	// Its parent stays, as after rmdir anywhere, though nothing may be left in it.
 	d.kept = true
 	sub.kept = false
-	told := changes{now: time.Now()}
+	told := changes{now: time.Now()} // by the kernel itself
 	ed.tree.prune(sub, &told)
-	return fuse.OK
+	return "", false, fuse.OK
 }
 
 // movedBelow reports whether the store still has a file below d that was renamed

@@ -25,19 +25,20 @@ type editor struct {
 	// The tree's lock guards these.
 	wanted map[intent]time.Time // lookups to be given a private node
 	open   map[string]*version  // private nodes by path
-	moved  map[string]moved     // by path; see Rename
+	moved  map[string]movedFile // by path; see Rename
 }
 
-// intent is who wants to write what.
+// intent is who wants to write what. The path is "" when the name stood for a
+// revision that was superseded: the next file that is looked up is meant.
 type intent struct {
 	pid  uint32
 	path string
 }
 
-// moved is a stored file that an editor renamed to a temporary name, to put its
+// movedFile is a stored file that an editor renamed to a temporary name, to put its
 // new text in its place. The store keeps it until that text comes or the
 // temporary file is removed.
-type moved struct {
+type movedFile struct {
 	rev vfs.Revision
 	to  string
 }
@@ -60,7 +61,7 @@ func newEditor(b *bridge, o *Options, n *notifier) *editor {
 		access: newAccess(b.backend),
 		wanted: map[intent]time.Time{},
 		open:   map[string]*version{},
-		moved:  map[string]moved{},
+		moved:  map[string]movedFile{},
 	}
 	b.tree.hidden = func(path string, rev vfs.Revision) bool { m, ok := ed.moved[path]; return ok && m.rev == rev }
 	b.writable = ed.access.writable
@@ -98,7 +99,9 @@ func (ed *editor) wantedBy(header *fuse.InHeader, name string) *version {
 	if v == nil {
 		return nil
 	}
-	if _, wanted := ed.wanted[intent{header.Pid, v.path}]; !wanted {
+	_, wanted := ed.wanted[intent{header.Pid, v.path}]
+	_, any := ed.wanted[intent{pid: header.Pid}]
+	if !wanted && !any {
 		return nil
 	}
 	return v
@@ -125,6 +128,7 @@ func (ed *editor) private(v *version) *version {
 		size:  v.size,
 		edit:  &edit{path: v.path, base: base, from: v},
 	}
+	v.borrowed = true
 	ed.open[v.path] = p
 	return p
 }
@@ -161,7 +165,11 @@ func (ed *editor) writableNode(header *fuse.InHeader) (*version, fuse.Status) {
 	key := intent{header.Pid, v.path}
 	if v.edit != nil {
 		delete(ed.wanted, key)
+		delete(ed.wanted, intent{pid: header.Pid})
 		return v, fuse.OK
+	}
+	if v.superseded {
+		key.path = ""
 	}
 	if _, again := ed.wanted[key]; again && !v.superseded {
 		// Opened by another way than its name, which does not look up: then the

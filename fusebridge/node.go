@@ -27,6 +27,7 @@ type version struct {
 	size       int64   // bytes, -1 until the content has been seen
 	counted    int64   // bytes counted in tree.bytes
 	superseded bool    // no longer what path shows
+	borrowed   bool    // an edit begins with its content
 	pinned     *string // its content, kept while superseded and referred to
 	seen       uint32  // number of the last walk that found it
 	edit       *edit   // its buffer in a writable mount, for a node that is written through
@@ -112,7 +113,9 @@ func (t *table) forget(id, n uint64) {
 	}
 	if v := t.vers[id]; v != nil {
 		if v.lookups -= min(n, v.lookups); v.lookups == 0 {
-			v.pinned = nil
+			if !v.borrowed {
+				v.pinned = nil
+			}
 			delete(t.vers, id)
 		}
 	}

@@ -44,6 +44,15 @@ func (q *queue) tell(notes []note) {
 	}
 }
 
+// post sends a note and does not wait, so a handler may call it.
+func (q *queue) post(n note) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.notes = append(q.notes, n)
+	q.accepted++
+	q.moved.Broadcast()
+}
+
 // enter is called by a handler before it waits for the store, leave after.
 func (q *queue) enter() {
 	q.mu.Lock()

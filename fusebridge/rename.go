@@ -61,8 +61,15 @@ func (ed *editor) removeStored(cancel <-chan struct{}, path string, rev vfs.Revi
 		}
 		return ed.statusOf("remove", path, err)
 	}
+	ed.orphan(p)
+	return fuse.OK
+}
+
+// orphan cuts a node off from its name, which it lost to an unlink or a rename
+// through the mount: its openers go on with it, and nothing of it is committed.
+func (ed *editor) orphan(p *version) {
 	if p == nil {
-		return fuse.OK
+		return
 	}
 	p.edit.mu.Lock()
 	p.edit.removed = true
@@ -70,7 +77,9 @@ func (ed *editor) removeStored(cancel <-chan struct{}, path string, rev vfs.Revi
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	p.superseded = true
-	return fuse.OK
+	if ed.open[p.path] == p {
+		delete(ed.open, p.path)
+	}
 }
 
 // remove removes a revision from the store within the time limit, and sees to
@@ -83,34 +92,44 @@ func (ed *editor) remove(cancel <-chan struct{}, path string, rev vfs.Revision) 
 	return err
 }
 
-// unlinkLocal removes a file that is in memory only. When it was where an editor
-// had put a stored file, and nothing took that file's place, the stored file goes
-// with it.
+// unlinkLocal removes a file that is in memory only.
 func (ed *editor) unlinkLocal(cancel <-chan struct{}, v *version) fuse.Status {
 	v.edit.mu.Lock()
 	v.edit.removed = true
 	v.edit.mu.Unlock()
 	ed.tree.mu.Lock()
 	ed.forgetLocal(v)
-	var stored string
-	var rev vfs.Revision
+	path := v.path
+	ed.tree.mu.Unlock()
+	return ed.dropMovedTo(cancel, path)
+}
+
+// dropMovedTo removes from the store what was renamed to a temporary name, when
+// that name is given up: unless something took its old place meanwhile.
+func (ed *editor) dropMovedTo(cancel <-chan struct{}, scratch string) fuse.Status {
+	return ed.dropMoved(cancel, func(_ string, m movedFile) bool { return m.to == scratch })
+}
+
+func (ed *editor) dropMoved(cancel <-chan struct{}, which func(path string, m movedFile) bool) fuse.Status {
+	left := map[string]vfs.Revision{}
+	ed.tree.mu.Lock()
 	for path, m := range ed.moved {
-		if m.to == v.path {
+		if which(path, m) {
 			delete(ed.moved, path)
 			if ed.tree.file(path) == nil {
-				stored, rev = path, m.rev
+				left[path] = m.rev
 			}
 		}
 	}
 	ed.tree.mu.Unlock()
-	if stored == "" {
-		return fuse.OK
+	status := fuse.OK
+	for path, rev := range left {
+		if err := ed.remove(cancel, path, rev); err != nil && !errors.Is(err, vfs.ErrNotFound) {
+			ed.follow.walkSoon() // it shows again
+			status = ed.statusOf("remove", path, err)
+		}
 	}
-	if err := ed.remove(cancel, stored, rev); err != nil && !errors.Is(err, vfs.ErrNotFound) {
-		ed.follow.walkSoon() // it shows again
-		return ed.statusOf("remove", stored, err)
-	}
-	return fuse.OK
+	return status
 }
 
 // forgetLocal takes a file in memory out of the tree. tree.mu is held.
@@ -151,6 +170,9 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 	fromStored, toScratch := from.rev != "", isScratch(vpath.Base(path))
 	switch {
 	case toScratch:
+		if status := ed.dropMovedTo(cancel, path); status != fuse.OK {
+			return status
+		}
 		return ed.renameToScratch(from, e, path, text)
 	case ed.putBack(from, path, text):
 		return fuse.OK
@@ -163,6 +185,7 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 	if m, ok := ed.moved[path]; ok {
 		replaced = m.rev
 	}
+	lost := ed.open[path]
 	ed.tree.mu.Unlock()
 	info, err := ed.write(cancel, path, text, replaced)
 	if err != nil {
@@ -172,11 +195,12 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 		}
 		return ed.statusOf("rename", path, err)
 	}
+	ed.orphan(lost)
+	oldPath, oldRev := from.path, from.rev
 	ed.retarget(from, e, info)
 	if !fromStored {
-		return fuse.OK
+		return ed.dropMovedTo(cancel, oldPath)
 	}
-	oldPath, oldRev := from.path, from.rev
 	if e == nil {
 		ed.rebind(from, info)
 	}
@@ -285,16 +309,15 @@ func (ed *editor) textOf(cancel <-chan struct{}, v *version) (string, *edit, fus
 	return string(e.data), e, status
 }
 
-// renameToScratch gives a file a name that stays in memory.
+// renameToScratch gives a file a name that stays in memory. Its node goes on
+// under that name, with its openers.
 func (ed *editor) renameToScratch(from *version, e *edit, path, text string) fuse.Status {
-	v := newVersion(vfs.Info{Path: path, Size: int64(len(text)), ModTime: time.Unix(0, from.mtime)}, ed.tree.started)
-	v.edit = &edit{path: path, data: []byte(text), loaded: true, dirty: true, scratch: true}
-	if e != nil && from.rev == "" { // its openers go with it
-		v.edit = e
-		e.mu.Lock()
-		e.path, e.scratch = path, true
-		e.mu.Unlock()
+	if e == nil {
+		e = &edit{data: []byte(text), loaded: true, dirty: true}
 	}
+	e.mu.Lock()
+	e.path, e.scratch = path, true
+	e.mu.Unlock()
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	d := ed.tree.at(vpath.Dir(path))
@@ -302,18 +325,22 @@ func (ed *editor) renameToScratch(from *version, e *edit, path, text string) fus
 		return fuse.ENOENT
 	}
 	ed.forgetLocal(from)
-	if from.rev != "" {
-		ed.moved[from.path] = moved{from.rev, path}
-		from.pinned = &text // the kernel goes on with this node, too
-	}
 	for stored, m := range ed.moved {
 		if m.to == from.path {
-			ed.moved[stored] = moved{m.rev, path}
+			ed.moved[stored] = movedFile{m.rev, path}
 		}
 	}
-	if from.rev == "" {
-		from.path, v = path, from
+	v := from
+	if from.rev != "" {
+		ed.moved[from.path] = movedFile{from.rev, path}
+		if p := ed.open[from.path]; p != nil && p.edit == e {
+			delete(ed.open, from.path)
+			from.pinned = &text // for those who read the node that the kernel has under the name
+			v = p
+			ed.queue.post(note{kind: noteEntry, parent: d.id, name: vpath.Base(path)})
+		}
 	}
+	v.path, v.rev, v.edit = path, "", e
 	ed.insert(d, vpath.Base(path), v)
 	v.superseded = false
 	return fuse.OK
@@ -353,17 +380,12 @@ func (ed *editor) retarget(from *version, e *edit, info vfs.Info) {
 	defer ed.tree.mu.Unlock()
 	p := ed.open[from.path]
 	delete(ed.open, from.path)
-	for stored, m := range ed.moved {
-		if m.to == from.path {
-			delete(ed.moved, stored)
-		}
-	}
 	if from.rev == "" {
 		ed.forgetLocal(from)
 		from.path, from.rev = info.Path, info.Revision
 		p = from
 	}
-	if p != nil {
+	if p != nil && p.edit == e { // else it lost its race already
 		p.path, p.rev = info.Path, info.Revision
 		ed.open[info.Path] = p
 	}

@@ -239,7 +239,8 @@ func TestMovedAway(t *testing.T) {
 	}{
 		{"removed", "mv f f~; test ! -e f; rm f~; test ! -e f", map[string]string{}},
 		{"back", "mv f f~; mv f~ f; grep -qx one f", map[string]string{"/f": "one\n"}},
-		{"on to another name", "mv f f~; mv f~ g", map[string]string{"/f": "one\n", "/g": "one\n"}},
+		{"on to another name", "mv f f~; mv f~ g", map[string]string{"/g": "one\n"}},
+		{"over another one", "mv f f~; echo g >g; mv g f~; test ! -e f; rm f~", map[string]string{}},
 		{"replaced", "mv f f~; echo two >f; rm f~", map[string]string{"/f": "two\n"}},
 	}
 	for _, tt := range tests {
@@ -301,5 +302,28 @@ func TestAgentAndDeveloper(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{"/d/a": fmt.Sprintln(rounds*5 - 1)}, stored(t, mem)); diff != "" {
 		t.Errorf("the store differs (-want +got):\n%s", diff)
+	}
+}
+
+// TestLikeNative does random operations on the mount and on a native file system
+// and compares every outcome.
+func TestLikeNative(t *testing.T) {
+	needTool(t, "python3")
+	script, err := filepath.Abs("testdata/compare.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := 8
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			mem := newMem(t, nil)
+			s := mount(t, mem, writable(t))
+			if out, err := tryRun(t, "python3", script, s.Dir(), t.TempDir(), fmt.Sprint(seed), "4000"); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
