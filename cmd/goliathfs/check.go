@@ -3,16 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/check"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 )
 
@@ -29,7 +27,7 @@ func newCheck() *cobra.Command {
 		Short: "Read everything and name what is wrong",
 		Long: `Read every file of a store, and everything else in a Badger or SQLite database, and
 name what is wrong and what --repair would do about it. The exit status is 1 when
-something is wrong and was not repaired.
+something is wrong and was not repaired, or a repair lost a file or may have.
 
 --repair keeps what it replaces: for SQLite the rows, in a file of JSON lines
 beside the database; for Badger the whole directory, in a copy beside it.`,
@@ -86,8 +84,33 @@ func (o *checkOptions) run(cmd *cobra.Command, spec storeurl.Spec, r *checkRepor
 				return explain(err, part.URL.String())
 			}
 		}
+		if err := unreachable(cmd.Context(), s, r); err != nil {
+			return err
+		}
 		return r.finish()
 	})
+}
+
+// unreachable reports the files that the routes hide.
+func unreachable(ctx context.Context, s *storeurl.Store, r *checkReport) error {
+	composite, ok := s.Backend.(*routefs.FS)
+	if !ok {
+		return nil
+	}
+	r.named = nil
+	for file, err := range composite.Unreachable(ctx) {
+		if err != nil {
+			return err
+		}
+		f := found{Path: file.Path, Problem: "no path reaches it: " + file.Reason}
+		for _, part := range s.Parts {
+			if part.Prefix == file.Route {
+				f.Store = part.URL.String()
+			}
+		}
+		r.add(f)
+	}
+	return nil
 }
 
 // part checks one of the stores that make up the whole.
@@ -103,7 +126,7 @@ func (o *checkOptions) part(ctx context.Context, part storeurl.Part, r *checkRep
 			return err
 		}
 	}
-	sum, err := check.Store(ctx, part.Backend, part.Prefix, func(p check.Problem) {
+	sum, err := check.Store(ctx, part.Backend, func(p check.Problem) {
 		if !r.named[p.Path] { // else the database has said more about it
 			r.add(found{Store: part.URL.String(), Path: p.Path, Problem: p.Text})
 		}
@@ -121,40 +144,13 @@ func checkBadger(ctx context.Context, db *badgerfs.FS, u storeurl.URL, r *checkR
 }
 
 func (o *checkOptions) sqlite(ctx context.Context, db *sqlitefs.FS, u storeurl.URL, r *checkReport) error {
-	aside := &asideFile{name: fmt.Sprintf("%s.replaced-%s.jsonl", u.Target, time.Now().UTC().Format("20060102T150405Z"))}
+	aside := &asideFile{base: u.Target + ".replaced-", ext: ".jsonl"}
 	problems, err := db.Check(ctx, &sqlitefs.CheckOptions{Repair: o.repair, Aside: aside})
 	for _, p := range problems {
 		r.add(found{Store: u.String(), Namespace: p.Namespace, Path: p.Path, Rule: string(p.Rule), Problem: p.Detail, Repair: p.Repair, Repaired: p.Repaired})
 	}
 	if aside.f != nil {
-		r.aside = aside.name
+		r.aside = aside.f.Name()
 	}
 	return errors.Join(err, aside.close())
-}
-
-// asideFile is a file that is made when something is written to it.
-type asideFile struct {
-	name string
-	f    *os.File
-}
-
-// Write appends to the file and waits for the disk, for what is written is
-// replaced next.
-func (a *asideFile) Write(data []byte) (int, error) {
-	if a.f == nil {
-		f, err := os.OpenFile(a.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return 0, fmt.Errorf("cannot keep what is replaced: %w", err)
-		}
-		a.f = f
-	}
-	n, err := a.f.Write(data)
-	return n, errors.Join(err, a.f.Sync())
-}
-
-func (a *asideFile) close() error {
-	if a.f == nil {
-		return nil
-	}
-	return a.f.Close()
 }

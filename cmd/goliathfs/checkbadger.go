@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
-	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 )
 
@@ -27,10 +26,12 @@ func (b *badgerRepair) run(ctx context.Context) error {
 		return err
 	}
 	if len(problems) > 0 {
-		err = b.replace(ctx)
+		problems, err = b.replace(ctx, problems)
 	}
 	for _, p := range problems {
-		p.Repaired = err == nil
+		if err != nil {
+			p.Repair, p.Repaired, p.Lost = "", false, false
+		}
 		b.r.add(p)
 	}
 	if err != nil {
@@ -58,90 +59,86 @@ func (b *badgerRepair) look(ctx context.Context) (problems []found, err error) {
 	return problems, err
 }
 
-const badgerRebuilt = "the store is built anew from what is sound"
+const (
+	badgerRebuilt  = "the store is built anew from what is sound"
+	badgerWithout  = badgerRebuilt + ", without this file"
+	badgerRenewed  = badgerRebuilt + ", with a new revision for this file"
+	badgerUnnamed  = badgerRebuilt + "; writes may be missing that cannot be named, so compare it with a backup"
+	badgerLostPath = "the content of this file is gone, restore it from a backup"
+)
 
 func badgerFound(u storeurl.URL, p badgerfs.Problem) found {
 	f := found{Store: u.String(), File: p.File, Namespace: p.Namespace, Path: p.Path, Problem: p.Err.Error(), Repair: badgerRebuilt}
-	if p.Path != "" {
-		f.Repair += ", without this file"
+	switch {
+	case p.Path == "":
+	case errors.Is(p.Err, badgerfs.ErrSharedRevision):
+		f.Repair = badgerRenewed
+	default:
+		f.Repair = badgerWithout
 	}
 	return f
 }
 
-// replace puts a store that was built anew in the place of the damaged one.
-func (b *badgerRepair) replace(ctx context.Context) error {
-	work, err := os.MkdirTemp(filepath.Dir(b.dir), ".goliathfs-repair-")
-	if err != nil {
-		return fmt.Errorf("there is no room beside the store: %w", err)
+// replace puts a store that was built anew in the place of the damaged one. It
+// returns the problems with what became of each, and of each further file.
+func (b *badgerRepair) replace(ctx context.Context, problems []found) ([]found, error) {
+	parent := filepath.Dir(b.dir)
+	tempname.Sweep(parent)
+	work := filepath.Join(parent, new(tempname.Maker).Next())
+	if err := os.Mkdir(work, 0o700); err != nil {
+		return problems, fmt.Errorf("there is no room beside the store: %w", err)
 	}
 	defer os.RemoveAll(work)
 	// Opening what is damaged may change it, so that is done to a copy.
 	old, fresh := filepath.Join(work, "old"), filepath.Join(work, "new")
 	if err := os.CopyFS(old, os.DirFS(b.dir)); err != nil {
-		return err
+		return problems, err
 	}
-	if err := b.rebuild(ctx, old, fresh); err != nil {
-		return err
+	made, err := rebuild(ctx, old, fresh)
+	if err != nil {
+		return problems, bareCause(err)
 	}
-	b.r.aside = fmt.Sprintf("%s.before-repair-%s", b.dir, time.Now().UTC().Format("20060102T150405Z"))
-	if err := os.Rename(b.dir, b.r.aside); err != nil {
-		return err
+	if b.r.aside, err = putAside(b.dir, ".before-repair-"); err != nil {
+		return problems, err
 	}
 	if err := os.Rename(fresh, b.dir); err != nil {
-		return errors.Join(err, os.Rename(b.r.aside, b.dir))
+		return problems, errors.Join(err, os.Rename(b.r.aside, b.dir))
 	}
-	return nil
+	b.r.files, b.r.bytes = made.files, made.bytes
+	return b.outcome(made, problems), nil
 }
 
-// rebuild copies every sound file of every namespace, with its revision.
-func (b *badgerRepair) rebuild(ctx context.Context, from, to string) (err error) {
-	old, err := badgerfs.Open(ctx, from, &badgerfs.Options{MustExist: true, AcceptLoss: true})
-	if err != nil {
-		return err
+// bareCause takes off the words "open NAME: ", for the name is that of a copy
+// that is gone by now.
+func bareCause(err error) error {
+	if inner := errors.Unwrap(err); inner != nil && errors.Is(err, badgerfs.ErrDamaged) {
+		return inner
 	}
-	defer func() { err = errors.Join(err, old.Close()) }()
-	fresh, err := badgerfs.Open(ctx, to, &badgerfs.Options{Relaxed: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, fresh.Close()) }()
-	names, err := old.Namespaces(ctx)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := rebuildNamespace(ctx, old, fresh, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
-func rebuildNamespace(ctx context.Context, old, fresh *badgerfs.FS, name string) (err error) {
-	from, err := old.Namespace(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := fresh.Namespace(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, to.Close()) }()
-	var batch []vfs.File
-	for f, err := range from.Snapshot(ctx) {
+// outcome says of every problem what the new store has made of it.
+func (b *badgerRepair) outcome(m *rebuilt, problems []found) []found {
+	named := map[placed]bool{}
+	for i := range problems {
+		p := &problems[i]
+		where := placed{p.Namespace, p.Path}
+		named[where] = true
 		switch {
-		case errors.Is(err, badgerfs.ErrDamaged):
-			continue // reported by the check
-		case err != nil:
-			return err
-		}
-		if batch = append(batch, f); len(batch) == restoreBatch {
-			if err := to.Restore(ctx, batch); err != nil {
-				return err
-			}
-			batch = nil
+		case p.Path != "":
+			p.Lost = !m.kept[where]
+			p.Repaired = !p.Lost
+		case p.File == "":
+			p.Repaired, p.Repair = true, badgerUnnamed
+			b.r.unsure = true
+		default:
+			p.Repaired = true
 		}
 	}
-	return to.Restore(ctx, batch)
+	for _, l := range m.lost {
+		if !named[l.placed] {
+			problems = append(problems, found{Store: b.spec.URL.String(), Namespace: l.namespace, Path: l.path, Problem: l.reason, Repair: badgerLostPath, Lost: true})
+		}
+	}
+	return problems
 }

@@ -12,6 +12,7 @@ type found struct {
 	Problem   string `json:"problem"`
 	Repair    string `json:"repair,omitempty"` // what --repair does about it
 	Repaired  bool   `json:"repaired,omitempty"`
+	Lost      bool   `json:"lost,omitempty"` // a repair could not keep it
 }
 
 // checkReport prints problems and counts them.
@@ -21,6 +22,8 @@ type checkReport struct {
 	named  map[string]bool // paths with problems in the store being checked
 
 	problems, repaired, mendable int
+	lost                         int
+	unsure                       bool // more may be lost than can be counted
 	files                        int
 	bytes                        int64
 	aside                        string // where replaced things are kept, "" for none
@@ -31,10 +34,13 @@ func (r *checkReport) add(f found) {
 	if r.named != nil {
 		r.named[f.Path] = true
 	}
+	if f.Lost {
+		r.lost++
+	}
 	switch {
 	case f.Repaired:
 		r.repaired++
-	case f.Repair != "":
+	case f.Repair != "" && !f.Lost:
 		r.mendable++
 	}
 	if r.asJSON {
@@ -43,6 +49,8 @@ func (r *checkReport) add(f found) {
 	}
 	r.out.Printf("%s: %s\n", f.where(), f.Problem)
 	switch {
+	case f.Lost:
+		r.out.Printf("    lost: %s\n", f.Repair)
 	case f.Repaired:
 		r.out.Printf("    repaired: %s\n", f.Repair)
 	case f.Repair != "":
@@ -69,6 +77,9 @@ func (r *checkReport) finish() error {
 		if r.repaired > 0 {
 			r.out.Printf(", %d repaired", r.repaired)
 		}
+		if r.lost > 0 {
+			r.out.Printf(", %d lost", r.lost)
+		}
 		if r.mendable > 0 {
 			r.out.Printf(", %d can be mended with --repair", r.mendable)
 		}
@@ -77,7 +88,7 @@ func (r *checkReport) finish() error {
 			r.out.Printf("what was replaced is kept in %s\n", r.aside)
 		}
 	}
-	if r.problems > r.repaired {
+	if r.problems > r.repaired || r.unsure {
 		return errReported
 	}
 	return r.out.Err()

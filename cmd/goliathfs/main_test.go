@@ -25,7 +25,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":    status,
-			"revision":  revision,
+			"revision":  revisionInto,
 			"sentence":  sentence,
 			"sql":       sql,
 			"flip":      flip,

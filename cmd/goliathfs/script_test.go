@@ -35,10 +35,10 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// revision puts the current revision of a file into a variable:
+// revisionInto puts the current revision of a file into a variable:
 //
 //	revision REV badger:./store /a.md
-func revision(ts *testscript.TestScript, neg bool, args []string) {
+func revisionInto(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: revision VARIABLE store path")
 	}

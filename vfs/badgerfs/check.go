@@ -33,8 +33,9 @@ type Checked struct {
 
 // Check reads the whole database, all namespaces, and calls report for each
 // problem: tables and value logs whose checksums do not match, metadata that
-// cannot be read, paths no file may have, contents that are missing, altered or
-// belong to no file. It changes nothing. Its own error means that it could not
+// cannot be read, paths no file may have, revisions that two files of a namespace
+// share, contents that are missing, altered or belong to no file. It changes
+// nothing, and keeps the revisions of one namespace in memory meanwhile. Its own error means that it could not
 // go on. Compact waits for it.
 func (s *FS) Check(ctx context.Context, report func(Problem)) (Checked, error) {
 	if err := s.enter(ctx); err != nil {
@@ -119,6 +120,8 @@ func (c *check) valueLogs() error {
 
 // files reads every file of every namespace.
 func (c *check) files() error {
+	var last *space
+	var owners map[vfs.Revision]string // to the first path that has it, in last
 	return c.walk(kindMeta, func(txn *badger.Txn, sp *space, path string) {
 		c.Files++
 		if err := vpath.CheckFile(path); err != nil {
@@ -127,9 +130,18 @@ func (c *check) files() error {
 		var content string
 		err := guard(func() error {
 			rec, err := c.st.getRecord(txn, sp, path)
-			if err == nil {
-				content, err = c.st.getContent(txn, sp, path, rec)
+			if err != nil {
+				return err
 			}
+			if sp != last { // keys come namespace by namespace
+				last, owners = sp, map[vfs.Revision]string{}
+			}
+			if other, taken := owners[rec.revision]; taken {
+				c.report(Problem{Namespace: sp.name, Path: path, Err: fmt.Errorf("%w: %s is that of %s, too, and an edit of one could pass for the other, so write this one again", ErrSharedRevision, rec.revision, other)})
+			} else {
+				owners[rec.revision] = path
+			}
+			content, err = c.st.getContent(txn, sp, path, rec)
 			return err
 		})
 		if err != nil {

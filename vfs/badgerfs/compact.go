@@ -21,6 +21,10 @@ const rewriteRatio = 0.2
 // meanwhile, and a write waits for one step at most, such as the rewriting of one
 // value log of 16 MiB. It returns nil when there is nothing to free, and ctx's
 // error when ctx ends between two steps.
+//
+// Afterwards the store takes at most 1.25 times the bytes of its files plus 32 MiB,
+// for logs of which a fifth is stale stay, and Badger keeps one to write to. Where
+// files are so small that paths and metadata matter, these count as well.
 func (s *FS) Compact(ctx context.Context) error {
 	if err := s.enter(ctx); err != nil {
 		return err

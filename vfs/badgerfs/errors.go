@@ -25,6 +25,9 @@ var (
 	ErrNeedsRecovery = errors.New("the store was not closed")
 )
 
+// ErrSharedRevision is matched by a Problem of Check, of the second of two files.
+var ErrSharedRevision = errors.New("two files share a revision")
+
 var errClosed = fmt.Errorf("the store is closed: %w", fs.ErrClosed)
 
 // deniedError is what the system refused, in place of its several lines.
@@ -51,7 +54,7 @@ func damagedFile(namespace, path, what string) error {
 
 // damagedStore is the error of a whole store.
 func damagedStore(format string, args ...any) error {
-	return fmt.Errorf("%w: %s, so restore a backup, or copy the directory and open it with AcceptLoss", ErrDamaged, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s, so restore a backup, or have goliathfs check --repair build it anew from what is left (a program can open a copy with AcceptLoss)", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
 // beyondRepair is the error of a store that Badger cannot open.
@@ -79,6 +82,9 @@ func rescue(call func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			message := strings.Join(strings.Fields(fmt.Sprint(r)), " ") // Badger's have several lines
+			if strings.HasPrefix(message, "==") {                       // notes for Badger's makers
+				message = "its index is damaged"
+			}
 			err = panicError{fmt.Sprintf("%.160s", message)}
 		}
 	}()

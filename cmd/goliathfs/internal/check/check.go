@@ -29,10 +29,9 @@ type Sum struct {
 // Store reads every file of b and calls report for each fault: paths that no
 // file may have or that are out of order, revisions that are missing or used
 // twice, sizes and revisions that differ between list and read, contents that
-// cannot be read or are no text. Files that are visible below prefix must fit
-// the length of a path with it. Its own error means that it could not go on.
-func Store(ctx context.Context, b vfs.Backend, prefix string, report func(Problem)) (Sum, error) {
-	c := checker{ctx: ctx, b: b, prefix: prefix, report: report, revisions: map[vfs.Revision]string{}}
+// cannot be read or are no text. Its own error means that it could not go on.
+func Store(ctx context.Context, b vfs.Backend, report func(Problem)) (Sum, error) {
+	c := checker{ctx: ctx, b: b, report: report, revisions: map[vfs.Revision]string{}}
 	for info, err := range vfs.Walk(ctx, b, "/") {
 		if err == nil {
 			err = c.file(info)
@@ -47,7 +46,6 @@ func Store(ctx context.Context, b vfs.Backend, prefix string, report func(Proble
 type checker struct {
 	ctx       context.Context // of this one call
 	b         vfs.Backend
-	prefix    string
 	report    func(Problem)
 	sum       Sum
 	last      string                  // the path before
@@ -62,8 +60,6 @@ func (c *checker) file(info vfs.Info) error {
 	c.sum.Files++
 	if err := vpath.CheckFile(info.Path); err != nil {
 		c.problem(info.Path, "%v", err)
-	} else if n := vpath.Units(vpath.Join(c.prefix, info.Path)); n > vpath.MaxUnits {
-		c.problem(info.Path, "below %s its path has %d UTF-16 code units where at most %d fit, so it is hidden there: shorten one of them", c.prefix, n, vpath.MaxUnits)
 	}
 	if c.last != "" && vpath.Compare(c.last, info.Path) >= 0 {
 		c.problem(info.Path, "it is listed behind %s and sorts before it", c.last)

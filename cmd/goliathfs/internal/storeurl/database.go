@@ -50,8 +50,6 @@ func (o *Opener) badger(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && opts.MustExist:
 		return nil, missing{u}
-	case errors.Is(err, badgerfs.ErrDamaged):
-		return nil, fmt.Errorf("%w (goliathfs check --repair %s builds it anew, if enough of it is sound)", bareOpen(err), u)
 	case err != nil:
 		return nil, bareOpen(err)
 	}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/revision"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// placed is a path in a namespace.
+type placed struct{ namespace, path string }
+
+// lostFile is a file that was known by its metadata alone.
+type lostFile struct {
+	placed
+	reason string
+}
+
+// rebuilt says what became of the files of a damaged store.
+type rebuilt struct {
+	files int
+	bytes int64
+	kept  map[placed]bool
+	lost  []lostFile
+}
+
+// rebuild copies every sound file of every namespace, with its revision unless
+// another file of the namespace has it.
+func rebuild(ctx context.Context, from, to string) (m *rebuilt, err error) {
+	old, err := badgerfs.Open(ctx, from, &badgerfs.Options{MustExist: true, AcceptLoss: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, old.Close()) }()
+	fresh, err := badgerfs.Open(ctx, to, &badgerfs.Options{Relaxed: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, fresh.Close()) }()
+	names, err := old.Namespaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m = &rebuilt{kept: map[placed]bool{}}
+	for _, name := range names {
+		if err := m.namespace(ctx, old, fresh, name); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func (m *rebuilt) namespace(ctx context.Context, old, fresh *badgerfs.FS, name string) (err error) {
+	from, err := old.Namespace(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	to, err := fresh.Namespace(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	var batch []vfs.File
+	taken := map[vfs.Revision]bool{}
+	for f, err := range from.Snapshot(ctx) {
+		if err == nil {
+			err = takeable(f)
+		} else if !errors.Is(err, badgerfs.ErrDamaged) {
+			return err
+		}
+		where := placed{name, f.Path}
+		if err != nil {
+			m.lost = append(m.lost, lostFile{where, err.Error()})
+			continue
+		}
+		if taken[f.Revision] {
+			f.Revision = revision.New(time.Now(), f.Revision)
+		}
+		taken[f.Revision], m.kept[where] = true, true
+		m.files++
+		m.bytes += int64(len(f.Content))
+		if batch = append(batch, f); len(batch) == restoreBatch {
+			if err := to.Restore(ctx, batch); err != nil {
+				return err
+			}
+			batch = nil
+		}
+	}
+	return to.Restore(ctx, batch)
+}
+
+// takeable returns why no store may hold a file.
+func takeable(f vfs.File) error {
+	if err := vpath.CheckFile(f.Path); err != nil {
+		return err
+	}
+	return vfs.CheckContent(f.Content)
+}
