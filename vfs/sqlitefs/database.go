@@ -19,8 +19,8 @@ type database struct {
 
 	// connecting and turn hold one token each. They are channels so that a
 	// waiting operation can give up. connecting is held while connecting; turn is
-	// held while writing, until the event of the write is queued, and never
-	// while a watcher's callback runs.
+	// held while writing, until the event of the write is queued, or for one read
+	// on the connection that writes; never while a watcher's callback runs.
 	connecting, turn chan struct{}
 
 	mu     sync.RWMutex // read-held by every operation while it uses h

@@ -55,6 +55,7 @@ type writer struct {
 	conn                   *sql.Conn // nil for the pool
 	insert, update, delete *sql.Stmt
 	version                *sql.Stmt // changes when another connection commits
+	file                   *sql.Stmt // reads where the pages just written are at hand
 }
 
 // preparer is a pool or a connection.
@@ -124,7 +125,7 @@ func (h *handle) pin(ctx context.Context, alone bool) (err error) {
 		}
 		p = w.conn
 	}
-	for query, stmt := range map[string]**sql.Stmt{insertFile: &w.insert, updateFile: &w.update, deleteFile: &w.delete, `PRAGMA data_version`: &w.version} {
+	for query, stmt := range map[string]**sql.Stmt{insertFile: &w.insert, updateFile: &w.update, deleteFile: &w.delete, selectFile: &w.file, `PRAGMA data_version`: &w.version} {
 		if *stmt, err = p.PrepareContext(ctx, query); err != nil {
 			return errors.Join(err, w.close())
 		}
@@ -136,7 +137,7 @@ func (h *handle) pin(ctx context.Context, alone bool) (err error) {
 
 func (w *writer) close() error {
 	var errs []error
-	for _, stmt := range []*sql.Stmt{w.insert, w.update, w.delete, w.version} {
+	for _, stmt := range []*sql.Stmt{w.insert, w.update, w.delete, w.version, w.file} {
 		if stmt != nil {
 			errs = append(errs, stmt.Close())
 		}

@@ -21,7 +21,14 @@ func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) {
 		return vfs.File{}, err
 	}
 	defer s.db.release()
-	f, err := s.load(ctx, h, path)
+	stmt := h.file
+	select {
+	case s.db.turn <- struct{}{}: // no one writes; every other connection forgets its pages at a write
+		defer func() { <-s.db.turn }()
+		stmt = h.w.file
+	default:
+	}
+	f, err := s.load(ctx, h, stmt, path)
 	if err == nil {
 		err = checkText(f)
 	}
@@ -38,13 +45,13 @@ type loaded struct {
 	typ   string
 }
 
-// load reads the row at path. Content far over the limit is left "".
-func (s *FS) load(ctx context.Context, h *handle, path string) (loaded, error) {
+// load reads the row at path by a statement of selectFile. Content far over the limit is left "".
+func (s *FS) load(ctx context.Context, h *handle, stmt *sql.Stmt, path string) (loaded, error) {
 	var f loaded
 	var key string
 	var rev, content any
 	err := s.db.patiently(ctx, func() error {
-		return h.file.QueryRowContext(ctx, s.space.name, path, h.max).Scan(&key, &rev, &f.bytes, &f.typ, &content)
+		return stmt.QueryRowContext(ctx, s.space.name, path, h.max).Scan(&key, &rev, &f.bytes, &f.typ, &content)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return f, vfs.ErrNotFound

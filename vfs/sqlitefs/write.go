@@ -98,7 +98,7 @@ func (s *FS) watched(ctx context.Context, h *handle, path string, expected vfs.R
 	if expected == "" || !s.space.hub.Active() {
 		return nil, nil
 	}
-	f, err := s.load(ctx, h, path)
+	f, err := s.load(ctx, h, h.w.file, path)
 	if errors.Is(err, vfs.ErrNotFound) || err == nil && f.Revision != expected {
 		return nil, nil // the write itself will find out
 	}
