@@ -16,11 +16,17 @@ type GoldenFile struct {
 	Seeded       bool   // it is as the scenario seeded it, and too large to repeat: Content is ""
 }
 
+// goldenMark is how every golden starts.
+const goldenMark = "What scenario "
+
 const conversationMark = " of conversation "
 
 // GoldenFiles returns the files that a golden shows, in its order.
 func GoldenFiles(golden []byte) ([]GoldenFile, error) {
-	_, entries, err := archive.Parse(golden)
+	comment, entries, err := archive.Parse(golden)
+	if err == nil && !strings.HasPrefix(comment, goldenMark) {
+		err = fmt.Errorf("it does not start with %q", goldenMark)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("this is no golden: %w", err)
 	}

@@ -15,7 +15,7 @@ type Transcript struct {
 
 // Golden renders the transcript as the bytes of its golden file.
 func (t *Transcript) Golden() []byte {
-	comment := fmt.Sprintf("What scenario %s shows. Written by replay --update; review it, do not edit it.\n\n", archive.Word(t.name))
+	comment := fmt.Sprintf(goldenMark+"%s shows. Written by replay --update; review it, do not edit it.\n\n", archive.Word(t.name))
 	return archive.Format(comment, t.entries)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -127,6 +128,18 @@ func (o *callOptions) limits(flags *pflag.FlagSet) toolcall.Options {
 	return l
 }
 
+// flagOf is the flag for an option of requests: --max-lines for maxLines.
+func flagOf(option string) string {
+	var name strings.Builder
+	for _, r := range option {
+		if unicode.IsUpper(r) {
+			name.WriteByte('-')
+		}
+		name.WriteRune(unicode.ToLower(r))
+	}
+	return name.String()
+}
+
 func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) error {
 	runner := &toolcall.Runner{
 		Backend:     s.Backend,
@@ -134,7 +147,11 @@ func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) 
 		Defaults:    o.limits(cmd.Flags()),
 		All:         o.all,
 	}
-	if _, err := runner.Toolset(toolcall.Options{}); err != nil {
+	var option *toolcall.OptionError
+	switch _, err := runner.Toolset(toolcall.Options{}); {
+	case errors.As(err, &option):
+		return usagef("--%s %s", flagOf(option.Name), option.Text)
+	case err != nil:
 		return usagef("%s", toolcall.FailureOf(err).Message)
 	}
 	if o.asJSONL {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +69,7 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 	if err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("namespace") && o.namespace == "" {
+	if cmd.Flags().Changed("namespace") && strings.TrimSpace(o.namespace) == "" {
 		return usagef("--namespace is blank, give it a value or leave it out")
 	}
 	if o.namespace != "" {

@@ -37,6 +37,9 @@ func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
+			for _, shell := range c.Commands() {
+				shell.Args = takes(0, 0)
+			}
 			c.Args = cobra.ArbitraryArgs
 			c.RunE = func(*cobra.Command, []string) error {
 				return usagef("name a shell: bash, zsh, fish or powershell, for example: source <(goliathfs completion bash)")

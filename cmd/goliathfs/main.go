@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 )
 
 func main() { os.Exit(run()) }
@@ -37,12 +39,13 @@ const (
 // report prints err unless that was done already, and returns the exit status.
 func report(w io.Writer, command string, err error) int {
 	var usage *usageError
+	var misuse storeurl.Misuse
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE):
 		return exitRefused
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &misuse):
 		fmt.Fprintf(w, "%s: %v\n", command, err)
 		return exitUsage
 	case errors.Is(err, context.Canceled):

@@ -73,7 +73,11 @@ func (o *serveOptions) run(cmd *cobra.Command, url string) error {
 	}
 	return o.withStore(cmd, url, intent, func(s *storeurl.Store) error {
 		if o.listen != "" {
-			if err := makeToken(o.remote.TokenFile); err != nil {
+			err := makeToken(o.remote.TokenFile)
+			if err == nil {
+				_, err = remotefs.ReadToken(o.remote.TokenFile) // else it fails when it is said to be ready
+			}
+			if err != nil {
 				return err
 			}
 		}

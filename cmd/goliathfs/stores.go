@@ -33,6 +33,9 @@ func (f *storeFlags) spec(raw string) (storeurl.Spec, error) {
 		if err != nil {
 			return storeurl.Spec{}, usagef("%w", err)
 		}
+		if slices.ContainsFunc(spec.Routes, func(r storeurl.Route) bool { return r.Prefix == route.Prefix }) {
+			return storeurl.Spec{}, usagef("two routes are at %s, leave one of them out", route.Prefix)
+		}
 		spec.Routes = append(spec.Routes, route)
 	}
 	return spec, nil

@@ -34,7 +34,8 @@ Badger or SQLite store that does not exist is made.`,
 			if cmd.Flags().Changed("revision") && revision == "" {
 				return usagef("--revision is empty, leave it out to create a file")
 			}
-			if _, err := vpath.CleanFile(args[1]); err != nil {
+			path, err := vpath.CleanFile(args[1])
+			if err != nil {
 				return usagef("%s: %w", args[1], err)
 			}
 			content, err := readStdin(cmd)
@@ -44,6 +45,8 @@ Badger or SQLite store that does not exist is made.`,
 			intent := storeurl.Create
 			if revision != "" {
 				intent = storeurl.Change // a store made just now could not hold it
+			} else if err := refused(&flags, args[0], path, content); err != nil {
+				return err
 			}
 			return flags.withStore(cmd, args[0], intent, func(s *storeurl.Store) error {
 				info, err := vfs.Write(cmd.Context(), s.Backend, args[1], content, vfs.Revision(revision))
@@ -64,6 +67,22 @@ Badger or SQLite store that does not exist is made.`,
 	cmd.Flags().StringVar(&revision, "revision", "", "replace this `revision` instead of creating the file")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return cmd
+}
+
+// refused returns why a file cannot be created, as far as that shows before the
+// store is opened, so that no empty store is made.
+func refused(flags *storeFlags, raw, path, content string) error {
+	spec, err := flags.spec(raw)
+	if err != nil {
+		return err
+	}
+	if err = vfs.CheckContent(content); err == nil && !spec.URL.ReadOnly && !spec.Writable(path) { // opening says more of mode=ro
+		err = vfs.ErrReadOnly
+	}
+	if err != nil {
+		return explain(&vfs.PathError{Op: "write", Path: path, Err: err}, storeWords(spec))
+	}
+	return nil
 }
 
 func readStdin(cmd *cobra.Command) (string, error) {

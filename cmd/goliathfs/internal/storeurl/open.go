@@ -152,6 +152,9 @@ func (o *Opener) Close() error {
 
 func (o *Opener) one(ctx context.Context, u URL, intent Intent) (vfs.Backend, error) {
 	b, err := o.open(ctx, u, intent)
+	if errors.Is(err, fs.ErrInvalid) { // a namespace that cannot be
+		err = Misuse{err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", u, err)
 	}
@@ -175,8 +178,14 @@ func (o *Opener) open(ctx context.Context, u URL, intent Intent) (vfs.Backend, e
 		return o.remote(ctx, u)
 	}
 	// What is left is Dir: its files have no revisions that an agent could use.
-	return nil, fmt.Errorf("a host folder is for copy and diff, write static:%s to look at it as a store", Escape(u.Target))
+	return nil, Misuse{fmt.Errorf("a host folder is for copy and diff, write static:%s to look at it as a store", Escape(u.Target))}
 }
+
+// Misuse is the error of a Spec that no store can have, whatever is on the disk.
+type Misuse struct{ err error }
+
+func (m Misuse) Error() string { return m.err.Error() }
+func (m Misuse) Unwrap() error { return m.err }
 
 // missing is the error of a store that is not there, and matches fs.ErrNotExist.
 // Only verbs that write make a store.

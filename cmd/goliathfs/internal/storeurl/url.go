@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -166,6 +167,9 @@ func CheckLoopback(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
 		return fmt.Errorf("%q is no address, write 127.0.0.1:PORT", address)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("%q is no port, write a number from 0 to 65535", port)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return fmt.Errorf("%q is not this machine, only loopback addresses such as 127.0.0.1:%s are allowed", host, port)

@@ -61,6 +61,8 @@ func TestParseRefuses(t *testing.T) {
 		{"badger:a%00b", "NUL"},
 		{"tcp:127.0.0.1:1", "needs ?token-file"},
 		{"tcp:192.168.0.1:1?token-file=x", "only loopback"},
+		{"tcp:127.0.0.1:99999?token-file=x", "from 0 to 65535"},
+		{"tcp:127.0.0.1:http?token-file=x", "from 0 to 65535"},
 		{"tcp:localhost?token-file=x", "is no address"},
 	} {
 		u, err := storeurl.Parse(c.raw)

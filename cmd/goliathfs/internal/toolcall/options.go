@@ -1,11 +1,11 @@
 package toolcall
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // Options are the limits of a call. A nil field is not given.
@@ -44,12 +44,23 @@ type limits struct {
 	maxTokens, defaultLines, maxLines, maxMatches, maxFiles int
 }
 
-// resolve refuses what package agenttool would take for "not given".
+// OptionError says of one option why it cannot be.
+type OptionError struct {
+	Name string // as in a request
+	Text string // the rest of the sentence
+}
+
+func (e *OptionError) Error() string { return e.Name + " " + e.Text }
+
+// resolve refuses what package agenttool would refuse, or take for "not given".
 func (o Options) resolve() (limits, error) {
 	l := limits{root: "/"}
 	if o.Root != nil {
 		if *o.Root == "" {
-			return l, errors.New("root is empty, give a directory such as /")
+			return l, &OptionError{"root", "is empty, give a directory such as /"}
+		}
+		if _, err := vpath.Clean(*o.Root); err != nil {
+			return l, &OptionError{"root", fmt.Sprintf("is %q, give a directory such as /: %v", *o.Root, err)}
 		}
 		l.root = *o.Root
 	}
@@ -57,18 +68,19 @@ func (o Options) resolve() (limits, error) {
 		name string
 		from *int
 		to   *int
+		most int
 	}{
-		{"maxTokens", o.MaxTokens, &l.maxTokens},
-		{"defaultLines", o.DefaultLines, &l.defaultLines},
-		{"maxLines", o.MaxLines, &l.maxLines},
-		{"maxMatches", o.MaxMatches, &l.maxMatches},
-		{"maxFiles", o.MaxFiles, &l.maxFiles},
+		{"maxTokens", o.MaxTokens, &l.maxTokens, 1 << 30},
+		{"defaultLines", o.DefaultLines, &l.defaultLines, 1000},
+		{"maxLines", o.MaxLines, &l.maxLines, 1000},
+		{"maxMatches", o.MaxMatches, &l.maxMatches, 100},
+		{"maxFiles", o.MaxFiles, &l.maxFiles, 1024},
 	} {
 		if f.from == nil {
 			continue
 		}
-		if *f.from < 1 {
-			return l, fmt.Errorf("%s is %d, it must be at least 1", f.name, *f.from)
+		if *f.from < 1 || *f.from > f.most {
+			return l, &OptionError{f.name, fmt.Sprintf("is %d, it must be from 1 to %d", *f.from, f.most)}
 		}
 		*f.to = *f.from
 	}

@@ -69,6 +69,9 @@ func object(what string, text []byte, into fields) error {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("the line goes on after the request, write one JSON object a line")
 	}
+	if name := repeated(text); name != "" {
+		return fmt.Errorf("%s has the field %q twice, give it once", what, name)
+	}
 	for _, name := range slices.Sorted(maps.Keys(values)) { // so that the same error comes each time
 		value := values[name]
 		target, known := into[name]
@@ -89,6 +92,31 @@ func object(what string, text []byte, into fields) error {
 		}
 	}
 	return nil
+}
+
+// repeated returns a name that a sound JSON object has twice, of which package
+// json would take the last; "" if there is none. It looks one level deep.
+func repeated(text []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if _, err := dec.Token(); err != nil {
+		return ""
+	}
+	seen := map[string]bool{}
+	for dec.More() {
+		token, err := dec.Token()
+		name, ok := token.(string)
+		if err != nil || !ok {
+			return ""
+		}
+		if seen[name] {
+			return name
+		}
+		seen[name] = true
+		if err := dec.Decode(new(json.RawMessage)); err != nil {
+			return ""
+		}
+	}
+	return ""
 }
 
 func jsonError(what string, err error) error {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/toolcall"
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
 
@@ -218,4 +219,49 @@ func FuzzLines(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestOptionsAgree: an option is refused here exactly when the tools refuse it,
+// in the words of a request.
+func TestOptionsAgree(t *testing.T) {
+	tools := func(name string, n int) agenttool.Options {
+		o := agenttool.Options{}
+		for field, p := range map[string]*int{
+			"maxTokens": &o.MaxTokens, "defaultLines": &o.DefaultLines, "maxLines": &o.MaxLines, "maxMatches": &o.MaxMatches, "maxFiles": &o.MaxFiles,
+		} {
+			if field == name {
+				*p = n
+			}
+		}
+		return o
+	}
+	for name, most := range map[string]int{"maxTokens": 1 << 30, "defaultLines": 1000, "maxLines": 1000, "maxMatches": 100, "maxFiles": 1024} {
+		for n, ok := range map[int]bool{-1: false, 0: false, 1: true, most: true, most + 1: false} {
+			req, err := toolcall.ParseRequest(fmt.Appendf(nil, `{"tool":"glob","input":{},"options":{%q:%d}}`, name, n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = newRunner(t, nil).Toolset(req.Options)
+			var option *toolcall.OptionError
+			if got := err == nil; got != ok || !ok && (!errors.As(err, &option) || option.Name != name) {
+				t.Errorf("%s %d: %v", name, n, err)
+			}
+			if _, err := agenttool.New(tools(name, n)); n != 0 && (err == nil) != ok { // 0 is its default
+				t.Errorf("the tools take %s %d: %v", name, n, err)
+			}
+		}
+	}
+}
+
+// TestRepeatedField: of two values package json would take one in silence.
+func TestRepeatedField(t *testing.T) {
+	for _, c := range []struct{ line, says string }{
+		{`{"tool":"glob","input":{},"tool":"grep"}`, `a request has the field "tool" twice`},
+		{`{"tool":"glob","input":{},"options":{"maxLines":1,"maxLines":1}}`, `options has the field "maxLines" twice`},
+		{`{"Tool":"glob","input":{}}`, `unknown field "Tool"`},
+	} {
+		if _, err := toolcall.ParseRequest([]byte(c.line)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %s", c.line, err, c.says)
+		}
+	}
 }
