@@ -98,6 +98,9 @@ func TestKilledAgent(t *testing.T) {
 	if err := c.Err(); err != nil {
 		t.Errorf("Err after it returned: %v", err)
 	}
+	if page, err := c.List(t.Context(), "/", vfs.ListOptions{}); err != nil || len(page.Files) != 1 {
+		t.Errorf("a store in memory has %d files after its process, %v, want the seed", len(page.Files), err)
+	}
 	for timeout := time.After(patience); ; {
 		select {
 		case e := <-events:

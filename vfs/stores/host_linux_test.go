@@ -35,6 +35,14 @@ func isolate(cmd *exec.Cmd) {
 	}
 }
 
+// mountMemory mounts a file system of a size at dir.
+func mountMemory(dir, size string) error {
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size="+size); err != nil {
+		return fmt.Errorf("%w: %w", errNoMount, err)
+	}
+	return nil
+}
+
 // TestFullDisk fills a small file system with each store: the write that has no
 // room is refused in a sentence, what was there stays as it was, also after
 // opening the store anew, and with room again writes go on.
@@ -54,7 +62,7 @@ func TestFullDisk(t *testing.T) {
 
 func fillDisk(ctx context.Context, j job, out io.Writer) error {
 	size := map[string]string{"sqlite": "8m", "badger": "160m"}[j.Kind] // Badger keeps 64 MiB free
-	if err := syscall.Mount("none", j.Dir, "tmpfs", 0, "size="+size); err != nil {
+	if err := mountMemory(j.Dir, size); err != nil {
 		return err
 	}
 	defer syscall.Unmount(j.Dir, syscall.MNT_DETACH)
@@ -110,7 +118,7 @@ func TestReadOnlyFolder(t *testing.T) {
 
 func readOnlyFolder(ctx context.Context, j job) error {
 	if os.Geteuid() == 0 { // whom rights do not stop
-		if err := syscall.Mount("none", j.Dir, "tmpfs", 0, "size=160m"); err != nil {
+		if err := mountMemory(j.Dir, "160m"); err != nil {
 			return err
 		}
 		defer syscall.Unmount(j.Dir, syscall.MNT_DETACH)

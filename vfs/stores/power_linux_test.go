@@ -29,9 +29,6 @@ func TestPowerLoss(t *testing.T) {
 			t.Skipf("there is no command %s here", command)
 		}
 	}
-	if loops, err := filepath.Glob("/dev/loop[0-9]*"); err != nil || len(loops) == 0 {
-		t.Skip("there are no loop devices here")
-	}
 	for _, kind := range kinds {
 		for _, relaxed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s relaxed=%v", kind, relaxed), func(t *testing.T) {
@@ -99,7 +96,10 @@ func (d disk) make(ctx context.Context) error {
 }
 
 func (d disk) mount(ctx context.Context) error {
-	return run(ctx, "mount", "-o", "loop", d.image, d.at)
+	if err := run(ctx, "mount", "-o", "loop", d.image, d.at); err != nil {
+		return fmt.Errorf("%w: %w", errNoMount, err)
+	}
+	return nil
 }
 
 func run(ctx context.Context, name string, args ...string) error {
@@ -153,7 +153,10 @@ func (d disk) writeAndCut(ctx context.Context, j job, dir string, l *ledger) err
 	if err := syscall.Unmount(d.at, 0); err != nil {
 		return err
 	}
-	return errors.Join(newBoot(j.Dir), d.mount(ctx))
+	if err := d.mount(ctx); err != nil { // the same disk was mounted before
+		return fmt.Errorf("after the cut: %v", err)
+	}
+	return newBoot(j.Dir)
 }
 
 func syncFolder(dir string) error {
