@@ -82,7 +82,7 @@ func newHandle(ctx context.Context, db *sql.DB, readOnly bool) (*handle, error) 
 	return h, nil
 }
 
-var errNoTable = &storeError{"the database holds no agent files (it has no table goliath_files_v1), so name another file or open it writable to add the table", nil}
+var errNoTable = &storeError{"the database holds no agent files (it has no table goliath_files_v1), so name another file, or write a first one to it, which adds the table", nil}
 
 func (h *handle) look(ctx context.Context, readOnly bool) error {
 	var file string
