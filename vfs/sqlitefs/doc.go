@@ -30,7 +30,9 @@
 //
 // Writes of one store take turns, and each is a single statement that checks the
 // revision and changes the row. While another program holds the database, an
-// operation waits up to Options.BusyTimeout and then fails with one sentence.
+// operation waits up to Options.BusyTimeout and then fails with one sentence. A
+// write for which the disk has no room fails with an error that matches
+// syscall.ENOSPC.
 //
 // # Durability
 //

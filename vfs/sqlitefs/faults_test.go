@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -256,7 +257,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Write(t.Context(), "/a", strings.Repeat("x", 1<<20), info.Revision)
-	if err == nil || !strings.Contains(err.Error(), "the disk is full, make room") {
+	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the disk is full, make room") {
 		t.Errorf("got %v", err)
 	}
 	if f, err := s.Read(t.Context(), "/a"); err != nil || f.Content != "before" || f.Revision != info.Revision {

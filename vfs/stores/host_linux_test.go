@@ -85,7 +85,7 @@ func fillDisk(ctx context.Context, j job, out io.Writer) error {
 	}
 	_, replaced := s.Write(ctx, "/f1", strings.Repeat("x", 1<<20), info.Revision)
 	for _, err := range []error{full, replaced} {
-		if err == nil || vfs.Code(err) != "store" || !strings.Contains(err.Error(), "make room") || plain(err) != nil {
+		if !errors.Is(err, syscall.ENOSPC) || vfs.Code(err) != "store" || !strings.Contains(err.Error(), "make room") || plain(err) != nil {
 			return fmt.Errorf("the full disk is told as: %w", err)
 		}
 	}

@@ -47,7 +47,7 @@ func TestKill(t *testing.T) {
 			rounds := killRounds(t, 200)
 			var l *ledger
 			var dir string
-			var opened bool // by a process that lived to tell
+			var opened bool // by a process that lived to tell, or by this one
 			for round := range rounds {
 				if round%25 == 0 { // a store that does not exist yet
 					l, dir, opened = newLedger(), t.TempDir(), false
@@ -61,6 +61,7 @@ func TestKill(t *testing.T) {
 				if err != nil {
 					t.Fatalf("round %d: %v", round, err)
 				}
+				opened = true
 				writes += l.writes
 				l.writes = 0
 			}

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/ncruces/go-sqlite3"
-
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -31,8 +29,7 @@ func failure(ctx context.Context, path string, err error) (*Step, error) {
 // fullDisk reports whether err says that a disk, or what the user may have of it,
 // is full.
 func fullDisk(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
-		errors.Is(err, sqlite3.FULL) || errors.Is(err, sqlite3.IOERR_WRITE)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // Reason words the error of one file as the end of a sentence.
