@@ -129,7 +129,7 @@ func (e *turnExpect) check(out *turn.Outcome, err error) error {
 	case e.HandledBy != "" && string(out.HandledBy) != string(e.HandledBy):
 		return fmt.Errorf("the turn was handled by the %s (%s) where expect.handledBy is %s", out.HandledBy, orNone(string(out.Reason)), e.HandledBy)
 	case e.Steps != nil && len(out.Steps) != *e.Steps:
-		return fmt.Errorf("the turn took %d steps where expect.steps is %d", len(out.Steps), *e.Steps)
+		return fmt.Errorf("the number of steps is %d where expect.steps is %d", len(out.Steps), *e.Steps)
 	case e.Answer != nil && out.Answer != *e.Answer:
 		return fmt.Errorf("the answer is %q where expect.answer is %q", out.Answer, *e.Answer)
 	case !strings.Contains(out.Answer, e.Contains):
@@ -149,7 +149,7 @@ func (e *turnExpect) checkTools(steps []turn.Step) error {
 		return nil
 	}
 	if len(steps) != len(e.Tools) {
-		return fmt.Errorf("the turn took %d steps where expect.tools names %d", len(steps), len(e.Tools))
+		return fmt.Errorf("the number of steps is %d where expect.tools names %d", len(steps), len(e.Tools))
 	}
 	for i, want := range e.Tools {
 		got := steps[i]

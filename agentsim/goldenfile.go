@@ -15,7 +15,7 @@ func ReadGolden(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no golden at %s yet, write it with --update: %w", path, fs.ErrNotExist)
+		return nil, fmt.Errorf("there is no golden at %s yet, write it with an update and read it: %w", path, fs.ErrNotExist)
 	case err != nil:
 		return nil, fmt.Errorf("the golden cannot be read: %w", err)
 	}

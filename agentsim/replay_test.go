@@ -40,7 +40,7 @@ func TestReplayFailures(t *testing.T) {
 		"fallback left over":    {"filesystem: {tools: []}\nturns: [{ask: hi, fallback: [{text: x}], model: [{text: a}]}]", "turn 1", "replies of the fallback were not used"},
 		"fallback ran out":      {"filesystem: {tools: []}\nturns: [{ask: hi, fallback: [], model: [{error: {message: gone}}]}]", "turn 1", "the 0 replies that are listed"},
 		"handledBy":             {"filesystem: {tools: []}\nturns: [{ask: hi, model: [{text: a}], expect: {handledBy: cloud}}]", "turn 1", "expect.handledBy is cloud"},
-		"steps":                 {"filesystem: {tools: []}\nturns: [{ask: hi, model: [{text: a}], expect: {steps: 1}}]", "turn 1", "0 steps where expect.steps is 1"},
+		"steps":                 {"filesystem: {tools: []}\nturns: [{ask: hi, model: [{text: a}], expect: {steps: 1}}]", "turn 1", "the number of steps is 0 where expect.steps is 1"},
 		"answer":                {"filesystem: {tools: []}\nturns: [{ask: hi, model: [{text: a}], expect: {answer: b}}]", "turn 1", `"a" where expect.answer is "b"`},
 		"answer part":           {"filesystem: {tools: []}\nturns: [{ask: hi, model: [{text: a}], expect: {contains: b}}]", "turn 1", `does not contain "b"`},
 		"reason":                {"filesystem: {tools: []}\nturns: [{ask: hi, model: [{text: a}], expect: {reason: model-error}}]", "turn 1", "expect.reason is model-error"},

@@ -106,11 +106,15 @@ func (s Summary) String() string {
 		text = fmt.Sprintf("1 scenario: %d passed", s.Passed)
 	}
 	for _, part := range []struct {
-		n    int
-		what string
-	}{{s.Failed, "failed"}, {s.Differs, "differ from their goldens"}, {s.Updated, "goldens written"}} {
-		if part.n > 0 {
-			text += fmt.Sprintf(", %d %s", part.n, part.what)
+		n         int
+		one, many string
+	}{{s.Failed, "failed", "failed"}, {s.Differs, "differs from its golden", "differ from their goldens"}, {s.Updated, "golden written", "goldens written"}} {
+		switch part.n {
+		case 0:
+		case 1:
+			text += ", 1 " + part.one
+		default:
+			text += fmt.Sprintf(", %d %s", part.n, part.many)
 		}
 	}
 	return text

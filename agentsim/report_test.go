@@ -36,7 +36,7 @@ func report(t *testing.T, format string, opts agentsim.ReporterOptions) string {
 	return out.String()
 }
 
-const summaryLine = "4 scenarios: 1 passed, 1 failed, 1 differ from their goldens, 1 goldens written"
+const summaryLine = "4 scenarios: 1 passed, 1 failed, 1 differs from its golden, 1 golden written"
 
 func TestTextReport(t *testing.T) {
 	got := report(t, "text", agentsim.ReporterOptions{})

@@ -87,7 +87,7 @@ func (r *Runner) List() ([]Location, error) {
 		}
 	}
 	if len(selected) == 0 {
-		return nil, fmt.Errorf("none of the %d scenarios has a name that matches %s, see --list", len(found), r.Match)
+		return nil, fmt.Errorf("no scenario has a name that matches %s, see the names of all %d", r.Match, len(found))
 	}
 	return selected, nil
 }

@@ -109,7 +109,7 @@ func TestUpdateIsRefusedInCI(t *testing.T) {
 func TestRunnerErrors(t *testing.T) {
 	dir := tree(t, map[string]string{"scenarios/a/s.txtar": scenario(look)})
 	r := agentsim.Runner{Paths: []string{dir}, Match: regexp.MustCompile("zzz")}
-	if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "none of the 1 scenarios") {
+	if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no scenario has a name") {
 		t.Errorf("a pattern without a match gave %v", err)
 	}
 	r = agentsim.Runner{Paths: []string{dir + "/none"}}
@@ -138,7 +138,7 @@ func TestWriteGolden(t *testing.T) {
 	if _, err := agentsim.WriteGolden(filepath.Join(path, "below-a-file"), nil); err == nil {
 		t.Error("a golden was written below a file")
 	}
-	if _, err := agentsim.ReadGolden(path + "x"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "--update") {
+	if _, err := agentsim.ReadGolden(path + "x"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "with an update") {
 		t.Errorf("a missing golden gave %v", err)
 	}
 }

@@ -57,7 +57,7 @@ func Run(t *testing.T, scenarios, golden string, opts *Options) {
 			case agentsim.Updated:
 				t.Errorf("wrote %s: review it and run again without %s", loc.Golden, UpdateEnv)
 			case agentsim.Failed, agentsim.Differs:
-				t.Error(agentsim.Explain(res))
+				t.Errorf("%sTo write the golden anew, set %s=true for one run.", agentsim.Explain(res), UpdateEnv)
 			}
 		})
 	}

@@ -34,7 +34,7 @@ func (c *call) editFile(in EditInput) (Result[*WriteOutput], error) {
 		content := f.Content[:at] + in.NewText + f.Content[at+len(in.OldText):]
 		return c.replace(path, content, in.Revision)
 	}
-	return none, refuse(CodeAmbiguousMatch, "oldText occurs %s in %s, at lines %s, so send more of the text around the right one",
+	return none, refuse(CodeAmbiguousMatch, "oldText occurs %s in %s, on %s, so send more of the text around the right one",
 		times(len(lines)), path, lineList(lines))
 }
 
@@ -70,15 +70,20 @@ func times(n int) string {
 }
 
 func lineList(lines []int) string {
+	listed := lines[:min(len(lines), maxOccurrences)]
 	var parts []string
-	for _, n := range lines[:min(len(lines), maxOccurrences)] {
-		parts = append(parts, fmt.Sprint(n))
+	for i, n := range listed {
+		if i == 0 || n != listed[i-1] {
+			parts = append(parts, fmt.Sprint(n))
+		}
 	}
-	list := strings.Join(parts, ", ")
-	if len(lines) > maxOccurrences {
-		list += ", …"
+	if len(lines) > len(listed) {
+		parts = append(parts, "…")
 	}
-	return list
+	if len(parts) == 1 {
+		return "line " + parts[0]
+	}
+	return "lines " + strings.Join(parts, ", ")
 }
 
 // whyNoMatch says in what the text differs from something the file holds, if

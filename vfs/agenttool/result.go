@@ -27,7 +27,7 @@ type GlobInput struct {
 type GrepInput struct {
 	Pattern       string
 	Path          string // "" for everything below the root
-	CaseSensitive bool
+	CaseSensitive bool   // the JSON argument is its opposite, ignoreCase
 	Cursor        string // "" for the first page
 }
 

@@ -61,7 +61,7 @@ func TestEdit(t *testing.T) {
 			{"absent", "abc", "xyz", "1", "", agenttool.CodeNoMatch, "does not occur"},
 			{"A02 overlapping lines", "foo\nfoo\nfoo\n", "foo\nfoo\n", "x", "", agenttool.CodeAmbiguousMatch, "2 times"},
 			{"A02 overlapping blank lines", "a\n\n\nb", "\n\n", "x", "", agenttool.CodeAmbiguousMatch, "lines 1, 2"},
-			{"A02 overlapping letters", "aaa", "aa", "x", "", agenttool.CodeAmbiguousMatch, "2 times"},
+			{"A02 overlapping letters", "aaa", "aa", "x", "", agenttool.CodeAmbiguousMatch, "2 times in /edit me.txt, on line 1, so"},
 			{"many", long, "hit", "x", "", agenttool.CodeAmbiguousMatch, "more than 10 times"},
 			{"A03 empty", "abc", "", "X", "", agenttool.CodeInvalidArgument, "oldText is empty"},
 			{"A03 empty file", "", "", "X", "", agenttool.CodeInvalidArgument, "oldText is empty"},

@@ -110,7 +110,7 @@ func TestCheck(t *testing.T) {
 	cfg := config(listFaults[0].wrap)
 	cfg.Patience = time.Second
 	err := vfstest.Check(t, cfg)
-	for _, want := range []string{"list/order: list \"/\" after \"\", limit 256: \"/dir/😀\" comes after ", "(rule: files are listed in order of UTF-16 code units)", "\nmodel/list: "} {
+	for _, want := range []string{"list/order: list \"/\" after \"\", limit 256: \"/dir/😀\" comes after ", "(rule: files are listed in order of UTF-16 code units, as vpath.Compare has it)", "\nmodel/list: "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Check = %v, want an error with %q", err, want)
 		}

@@ -9,9 +9,9 @@ import (
 )
 
 var listRules = []rule{
-	{"list/order", "files are listed in order of UTF-16 code units", 0, listOrder},
+	{"list/order", "files are listed in order of UTF-16 code units, as vpath.Compare has it", 0, listOrder},
 	{"list/recursive", "a list holds every file at or below the directory, at any depth", 0, listRecursive},
-	{"list/prefix", "a directory holds the paths that continue with / after its own, no others", 0, listPrefix},
+	{"list/prefix", "a directory holds the paths that continue with / after its own, no others, as vpath.Within has it", 0, listPrefix},
 	{"list/file", "listing a file's path gives that file, then what lies below it", 0, listFile},
 	{"list/missing", "a directory that does not exist gives an empty page", 0, listMissing},
 	{"list/limit", "a limit is 1 to 256, 0 means 64, and anything else is an error", 0, listLimit},
