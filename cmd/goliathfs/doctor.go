@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/fusebridge"
@@ -84,10 +87,13 @@ func examineMounting() []finding {
 	add := func(v verdict, what, format string, args ...any) {
 		findings = append(findings, finding{v, what, fmt.Sprintf(format, args...)})
 	}
-	if s.Device == string(good) {
-		add(good, "device", "/dev/fuse can be opened")
-	} else {
+	switch {
+	case s.Device != string(good):
 		add(bad, "device", "%s", s.Device)
+	case runtime.GOOS == "linux" && !isFuse(fuseDevice):
+		add(bad, "device", "%s is another file in the place of the FUSE device, as in a container that may not mount: start it with the device", fuseDevice)
+	default:
+		add(good, "device", "%s can be opened", fuseDevice)
 	}
 	switch {
 	case s.Fusermount != "":
@@ -111,6 +117,20 @@ func examineMounting() []finding {
 		add(note, "allow-other", "mount --allow-other is not: add user_allow_other to /etc/fuse.conf for that")
 	}
 	return append(findings, examineMounts()...)
+}
+
+const fuseDevice = "/dev/fuse"
+
+// isFuse reports whether a file is the FUSE device of a Linux kernel. What a
+// container puts in its place, such as /dev/null, can be opened just as well.
+func isFuse(name string) bool {
+	const major, minor = 10, 229
+	info, err := os.Stat(name)
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && unix.Major(uint64(st.Rdev)) == major && unix.Minor(uint64(st.Rdev)) == minor
 }
 
 func examineMounts() []finding {
