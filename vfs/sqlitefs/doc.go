@@ -34,6 +34,11 @@
 // write for which the disk has no room fails with an error that matches
 // syscall.ENOSPC.
 //
+// # Memory
+//
+// A store that Open made has up to 2 + 2·GOMAXPROCS connections, as many as run at
+// once, and each keeps up to 4 MiB of the database.
+//
 // # Durability
 //
 // An acknowledged write survives the end of the process at any moment, and, as

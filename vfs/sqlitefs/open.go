@@ -125,8 +125,12 @@ func (d *database) prepare(c *sqlite3.Conn) error {
 			durable = `PRAGMA synchronous = NORMAL`
 		}
 	}
-	return c.Exec(durable + `; PRAGMA cell_size_check = ON`)
+	return c.Exec(durable + cachePages + `; PRAGMA cell_size_check = ON`)
 }
+
+// cachePages lets each connection keep 4 MiB of the database, twice the default:
+// most apps' files as a whole.
+const cachePages = `; PRAGMA cache_size = -4096`
 
 func hasLog(c *sqlite3.Conn) (bool, error) {
 	stmt, _, err := c.Prepare(`PRAGMA journal_mode`)
