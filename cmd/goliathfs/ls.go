@@ -51,10 +51,14 @@ func orRoot(paths []string) []string {
 func (o *lsOptions) run(cmd *cobra.Command, s *storeurl.Store, paths []string) error {
 	out := newOutput(cmd)
 	defer out.Flush()
-	if err := tellHidden(cmd, s, paths...); err != nil {
-		return err
+	tell := tellUnlisted
+	if o.recursive {
+		tell = tellHidden
 	}
 	for _, path := range paths {
+		if err := tell(cmd, s, path); err != nil {
+			return err
+		}
 		n := 0
 		for entry, err := range o.entries(cmd.Context(), s.Backend, path) {
 			if err != nil {

@@ -61,26 +61,37 @@ func (f *storeFlags) withStore(cmd *cobra.Command, raw string, intent storeurl.I
 	})
 }
 
-// tellHidden names on standard error what the store holds at or below dirs and
+// tellHidden names on standard error what the store holds at or below dir and
 // cannot list, so that a list does not pass for complete. It is no failure: the
 // verb check is for that.
-func tellHidden(cmd *cobra.Command, s *storeurl.Store, dirs ...string) error {
+func tellHidden(cmd *cobra.Command, s *storeurl.Store, dir string) error {
+	clean, err := vpath.Clean(dir)
+	if err != nil {
+		return usagef("%s: %w", dir, err)
+	}
 	hidden, err := s.Hidden(cmd.Context())
 	if err != nil {
 		return err
 	}
-	for _, p := range hidden {
-		if slices.ContainsFunc(dirs, func(dir string) bool { return below(p.Path, dir) }) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "not listed: %s: %s\n", printable(p.Path), p.Reason)
-		}
-	}
+	printHidden(cmd, slices.DeleteFunc(hidden, func(p storeurl.Problem) bool { return clean != "/" && !vpath.Within(p.Path, clean) }))
 	return nil
 }
 
-// below reports whether a path, which may break the rules, lies at or below dir.
-func below(path, dir string) bool {
+// tellUnlisted is tellHidden without a walk through every file of every route.
+func tellUnlisted(cmd *cobra.Command, s *storeurl.Store, dir string) error {
 	clean, err := vpath.Clean(dir)
-	return err == nil && (clean == "/" || vpath.Within(path, clean))
+	if err != nil {
+		return usagef("%s: %w", dir, err)
+	}
+	hidden, err := s.Unlisted(cmd.Context(), clean)
+	printHidden(cmd, hidden)
+	return err
+}
+
+func printHidden(cmd *cobra.Command, hidden []storeurl.Problem) {
+	for _, p := range hidden {
+		fmt.Fprintf(cmd.ErrOrStderr(), "not listed: %s: %s\n", printable(p.Path), p.Reason)
+	}
 }
 
 // withOpener runs fn and closes what it opened.

@@ -1,13 +1,21 @@
 package sqlitefs
 
-import "context"
+import (
+	"context"
 
-// Unlisted returns the rows of the namespace that lists leave out because they
-// break a rule, with the first rule that each breaks; Repair says what
-// CheckOptions.Repair would do. It looks at every row and at no content, so it is
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// Unlisted returns the rows of the namespace that lists of dir leave out because
+// they break a rule, with the first rule that each breaks; Repair says what
+// CheckOptions.Repair would do. It looks at every row whose stored path is dir or
+// below it, for "/" at all rows whatever their path, and at no content, so it is
 // for whoever must know that a list is complete, such as before a copy. Check
-// finds more.
-func (s *FS) Unlisted(ctx context.Context) ([]Problem, error) {
+// finds more. Errors: a dir that is not canonical.
+func (s *FS) Unlisted(ctx context.Context, dir string) ([]Problem, error) {
+	if err := vpath.Check(dir); err != nil {
+		return nil, err
+	}
 	h, err := s.db.acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -15,14 +23,18 @@ func (s *FS) Unlisted(ctx context.Context) ([]Problem, error) {
 	defer s.db.release()
 	var found []Problem
 	err = s.db.patiently(ctx, func() (err error) {
-		found, err = s.scanUnlisted(ctx, h)
+		found, err = s.scanUnlisted(ctx, h, dir)
 		return err
 	})
 	return found, err
 }
 
-func (s *FS) scanUnlisted(ctx context.Context, h *handle) ([]Problem, error) {
-	rows, err := h.db.QueryContext(ctx, `SELECT path, path_key, revision FROM goliath_files_v1 WHERE namespace = ?1`, s.space.name)
+func (s *FS) scanUnlisted(ctx context.Context, h *handle, dir string) ([]Problem, error) {
+	query, args := `SELECT path, path_key, revision FROM goliath_files_v1 WHERE namespace = ?1`, []any{s.space.name}
+	if dir != "/" { // "0" follows "/"
+		query, args = query+` AND (path = ?2 OR path > ?2 || '/' AND path < ?2 || '0')`, append(args, dir)
+	}
+	rows, err := h.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

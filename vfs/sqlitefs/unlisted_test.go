@@ -11,7 +11,7 @@ import (
 func TestUnlisted(t *testing.T) {
 	file, db := broken(t)
 	s := open(t, file, nil)
-	problems, err := s.Unlisted(t.Context())
+	problems, err := s.Unlisted(t.Context(), "/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,12 +40,18 @@ func TestUnlisted(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-rows +told):\n%s", diff)
 	}
+	for dir, want := range map[string]int{"/b": 1, "/b/..": -1, "/wrong-key": 1, "/wrong": 0} { // "/b/../c" is stored below /b
+		problems, err := s.Unlisted(t.Context(), dir)
+		if len(problems) != max(want, 0) || (err != nil) != (want < 0) {
+			t.Errorf("below %s: %v, %v", dir, problems, err)
+		}
+	}
 	other := open(t, file, nil)
 	view, err := other.Namespace("empty")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if problems, err := view.Unlisted(t.Context()); err != nil || len(problems) > 0 {
+	if problems, err := view.Unlisted(t.Context(), "/"); err != nil || len(problems) > 0 {
 		t.Errorf("an empty namespace: %v, %v", problems, err)
 	}
 }

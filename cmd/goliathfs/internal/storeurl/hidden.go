@@ -10,18 +10,43 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// Hidden returns the files that the store holds and no list shows: rows of a
-// SQLite table that break its rules, and files whose path is too long below the
-// prefix of a route. Without them a list passes for complete. It looks at all
-// metadata of those stores. What a running agent hides is not known here.
+// Hidden returns the files that the store holds and no list shows: those of
+// Unlisted, and files whose path is too long below the prefix of a route. Without
+// them a list passes for complete. With routes it walks through every file. What a
+// running agent hides is not known here.
 func (s *Store) Hidden(ctx context.Context) ([]Problem, error) {
+	found, err := s.Unlisted(ctx, "/")
+	composite, ok := s.Backend.(*routefs.FS)
+	if err != nil || !ok {
+		return found, err
+	}
+	for file, err := range composite.Unreachable(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if path := vpath.Join(file.Route, file.Path); vpath.Units(path) > vpath.MaxUnits {
+			found = append(found, Problem{path, file.Reason})
+		}
+	}
+	return found, nil
+}
+
+// Unlisted returns the rows of SQLite tables that break the rules, with visible
+// paths at or below the canonical path dir.
+func (s *Store) Unlisted(ctx context.Context, dir string) ([]Problem, error) {
 	var found []Problem
 	for _, part := range s.Parts {
 		db, ok := part.Backend.(*sqlitefs.FS)
-		if !ok {
+		inside := "/"
+		switch {
+		case !ok:
+			continue
+		case vpath.Within(dir, part.Prefix):
+			inside = vpath.Rel(dir, part.Prefix)
+		case !vpath.Within(part.Prefix, dir):
 			continue
 		}
-		rows, err := db.Unlisted(ctx)
+		rows, err := db.Unlisted(ctx, inside)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", part.URL, err)
 		}
@@ -31,18 +56,6 @@ func (s *Store) Hidden(ctx context.Context) ([]Problem, error) {
 				continue // a route has its place
 			}
 			found = append(found, Problem{path, fmt.Sprintf("%s, see goliathfs check %s", row.Detail, part.URL)})
-		}
-	}
-	composite, ok := s.Backend.(*routefs.FS)
-	if !ok {
-		return found, nil
-	}
-	for file, err := range composite.Unreachable(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if path := vpath.Join(file.Route, file.Path); vpath.Units(path) > vpath.MaxUnits {
-			found = append(found, Problem{path, file.Reason})
 		}
 	}
 	return found, nil
