@@ -4,6 +4,7 @@ package fusebridge_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,6 +28,9 @@ func serveBadger(dir string) {
 	fmt.Println("mounted", err)
 	io.Copy(io.Discard, os.Stdin)
 }
+
+// beforeKill is how many appends are acknowledged before the server is killed.
+const beforeKill = 50
 
 // TestKilledInTheMiddle kills the server while programs read and write. They end,
 // what was acknowledged is in the store, and the next mount works.
@@ -52,6 +56,9 @@ func TestKilledInTheMiddle(t *testing.T) {
 		}
 		lines := strings.Fields(f.Content)
 		t.Logf("round %d: %d writes acknowledged, %d in the store", round, acknowledged, len(lines))
+		if acknowledged < beforeKill {
+			t.Errorf("round %d: the writer ended after %d writes, before the kill", round, acknowledged)
+		}
 		if len(lines) < acknowledged {
 			t.Errorf("round %d: %d writes were acknowledged, %d are there", round, acknowledged, len(lines))
 		}
@@ -69,38 +76,43 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 }
 
-// writeUntilKilled lets a shell append line after line, and another read, kills
-// the server after some, and returns how many appends succeeded.
+// appendUntilError is a child that appends numbered lines to a file, each in an
+// opening of its own, and prints the number of each whose close succeeded. A
+// shell would not do: it ignores what close says.
+func appendUntilError(file string) {
+	for i := 0; ; i++ {
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+		if err == nil {
+			_, err = fmt.Fprintln(f, i)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			return
+		}
+		fmt.Println(i)
+	}
+}
+
+// writeUntilKilled lets a child append line after line, and another program read,
+// kills the server after some, and returns how many appends succeeded.
 func writeUntilKilled(t *testing.T, dir string, round int, server *exec.Cmd) int {
 	t.Helper()
-	const before = 50 // acknowledged appends before the kill
 	reader := exec.Command("sh", "-c", `while grep -r nothing "$0" >/dev/null 2>&1; test $? -eq 1; do :; done`, dir)
 	if err := reader.Start(); err != nil {
 		t.Fatal(err)
 	}
-	script := fmt.Sprintf(`i=0; while echo $i >>"$0/log%d"; do echo $i; i=$((i+1)); done`, round)
-	writer := exec.Command("sh", "-c", script, dir)
-	acks, err := writer.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := writer.Start(); err != nil {
-		t.Fatal(err)
-	}
+	_, acks, writer := child(t, "append", filepath.Join(dir, fmt.Sprintf("log%d", round)))
 	acknowledged := 0
-	buf := make([]byte, 4096)
 	for {
-		n, err := acks.Read(buf)
-		acknowledged += strings.Count(string(buf[:n]), "\n")
-		if err != nil {
+		if _, err := acks.ReadString('\n'); err != nil {
 			break
 		}
-		if acknowledged > before {
+		if acknowledged++; acknowledged == beforeKill {
 			server.Process.Kill()
 		}
 	}
 	server.Wait()
-	writer.Wait() // both end with an error: the mount is dead
+	writer.Wait() // it ends at its first error: the mount is dead
 	reader.Wait()
 	return acknowledged
 }

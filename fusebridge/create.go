@@ -3,6 +3,7 @@
 package fusebridge
 
 import (
+	"fmt"
 	"syscall"
 	"time"
 
@@ -48,6 +49,8 @@ func (ed *editor) create(parent uint64, name string) (*version, fuse.Status) {
 	}
 	now := time.Now()
 	v := newVersion(vfs.Info{Path: path, ModTime: now}, now)
+	ed.made++
+	v.ino = inodeOf(path, fmt.Sprint("new ", ed.made)) // a renamed one may still have what the path alone gives
 	v.edit = &edit{path: path, base: ed.moved[path].rev, loaded: true, dirty: true, scratch: isScratch(name)}
 	ed.insert(d, name, v)
 	return v, fuse.OK

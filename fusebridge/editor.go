@@ -26,6 +26,7 @@ type editor struct {
 	wanted map[intent]time.Time // lookups to be given a private node
 	open   map[string]*version  // private nodes by path
 	moved  map[string]movedFile // by path; see Rename
+	made   uint64               // files ever created here
 }
 
 // intent is who wants to write what. The path is "" when the name stood for a

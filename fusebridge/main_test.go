@@ -40,6 +40,9 @@ func TestMain(m *testing.M) {
 	case "badger":
 		serveBadger(os.Args[1])
 		return
+	case "append":
+		appendUntilError(os.Args[1])
+		return
 	case "mount":
 		mountAndLook(os.Args[1])
 		return

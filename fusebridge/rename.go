@@ -201,24 +201,22 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 	if !fromStored {
 		return ed.dropMovedTo(cancel, oldPath)
 	}
-	if e == nil {
-		ed.rebind(from, info)
-	}
+	ed.rebind(from, oldPath, info)
 	return ed.removeStored(cancel, oldPath, oldRev)
 }
 
 // rebind lets the node of a renamed file go on as what has its new name, which
 // has the same bytes: so a rename keeps the inode, as POSIX has it.
-func (ed *editor) rebind(from *version, info vfs.Info) {
+func (ed *editor) rebind(from *version, oldPath string, info vfs.Info) {
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
-	to := ed.tree.at(vpath.Dir(info.Path))
-	if ed.tree.file(from.path) != from || to == nil || ed.tree.file(info.Path) == nil {
+	to, shown := ed.tree.at(vpath.Dir(info.Path)), ed.tree.file(info.Path)
+	if ed.tree.file(oldPath) != from || to == nil || shown == nil || shown.rev != info.Revision {
 		return // the agent was quicker
 	}
 	told := changes{now: time.Now()} // by the kernel itself
-	ed.keepDir(from.path)
-	ed.tree.hide(from.path, nil, &told)
+	ed.keepDir(oldPath)
+	ed.tree.hide(oldPath, nil, &told)
 	from.path, from.rev, from.superseded = info.Path, info.Revision, false
 	ed.insert(to, vpath.Base(info.Path), from)
 }
@@ -384,6 +382,9 @@ func (ed *editor) retarget(from *version, e *edit, info vfs.Info) {
 		ed.forgetLocal(from)
 		from.path, from.rev = info.Path, info.Revision
 		p = from
+		if v := ed.tree.file(info.Path); v != nil && v.rev == info.Revision {
+			v.ino = from.ino // a rename keeps it, see rebind
+		}
 	}
 	if p != nil && p.edit == e { // else it lost its race already
 		p.path, p.rev = info.Path, info.Revision

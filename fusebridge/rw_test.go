@@ -257,6 +257,31 @@ func TestMovedAway(t *testing.T) {
 	}
 }
 
+// TestRenameKeepsInode: a renamed file is the same file, also while it is open
+// for writing, over another one, and before it is in the store.
+func TestRenameKeepsInode(t *testing.T) {
+	tests := []struct{ name, prepare, from, to string }{
+		{"closed", "echo x >a", "a", "d/b"},
+		{"over another", "echo x >a; echo y >d/b", "a", "d/b"},
+		{"open", "echo x >a; exec 3>>a", "a", "d/b"},
+		{"open, over another", "echo x >a; echo y >d/b; exec 3>>a", "a", "d/b"},
+		{"open, both", "echo x >a; echo y >d/b; exec 3>>a 4>>d/b", "a", "d/b"},
+		{"changed, not committed", "echo x >a; exec 3>>a; echo z >&3", "a", "b"},
+		{"from a temporary name", "echo x >a~; echo y >a", "a~", "a"},
+		{"to a temporary name", "echo x >a", "a", "a~"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := mount(t, newMem(t, nil), writable(t))
+			out, err := shell(t, s.Dir(), fmt.Sprintf(`mkdir d; %s; stat -c %%i %s && mv %s %s && stat -c %%i %s`,
+				tt.prepare, tt.from, tt.from, tt.to, tt.to))
+			if inodes := strings.Fields(out); err != nil || len(inodes) != 2 || inodes[0] != inodes[1] {
+				t.Errorf("before and after: %q, %v", inodes, err)
+			}
+		})
+	}
+}
+
 // TestReaderKeepsItsRevision: who has a file open is not disturbed by an edit in
 // place, truncation included.
 func TestReaderKeepsItsRevision(t *testing.T) {
