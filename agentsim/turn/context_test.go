@@ -1,6 +1,8 @@
 package turn_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -91,5 +93,39 @@ func TestBestEffortTellsWhatWasFound(t *testing.T) {
 		"- glob: /a.md, /b.md\n- grep: /a.md:2 two, /b.md:1 two\n- readFile: one …"
 	if out.Answer != want || !out.BestEffort || len(out.Steps) != 4 {
 		t.Errorf("the answer is %q", out.Answer)
+	}
+}
+
+// Over the limit, results of older steps shrink to a line of at most 100
+// characters; the newest never does, and when that is not enough the turn ends.
+func TestOlderResultsShrink(t *testing.T) {
+	say := func(name string) turn.Function {
+		return turn.Function{Name: name, Call: func(context.Context, string, json.RawMessage) (string, error) {
+			return strings.Repeat(name, 600), nil
+		}}
+	}
+	var ev events
+	opts := turn.Options{Functions: []turn.Function{say("o"), say("n")}, OnEvent: ev.on, Window: 100_000}
+	opts.CountTokens = func(s string) int { // the prompt alone
+		if strings.HasPrefix(s, "You") || strings.HasPrefix(s, "{") {
+			return 0
+		}
+		return len(s)
+	}
+	run(t, opts, replies(tool("o", `{}`), tool("n", `{}`), answer("ok"))...)
+	whole := ev.of(turn.EventBudget) // of plan, plan, plan, answer
+	for over := range 2 {            // a window that the third plan meets, and one that it does not
+		opts.Window = (10*(whole[2].Tokens-over) + 6) / 7
+		_, calls := run(t, opts, replies(tool("o", `{}`), tool("n", `{}`), answer("ok"))...)
+		prompt := calls[2].Request.Prompt()
+		clipped := strings.Contains(prompt, "\n"+strings.Repeat("o", 99)+"…\n")
+		if clipped != (over == 1) || strings.Contains(prompt, strings.Repeat("o", 600)) == clipped || !strings.Contains(prompt, strings.Repeat("n", 600)) {
+			t.Errorf("%d over, the prompt shows\n%s", over, prompt)
+		}
+	}
+	opts.Window = (10*(whole[1].Tokens-1) + 6) / 7 // the second plan, with one step
+	out, calls := run(t, opts, tool("n", `{}`))
+	if out.Reason != turn.ReasonContextBudget || len(calls) != 1 {
+		t.Errorf("the outcome is %+v after %d calls", out, len(calls))
 	}
 }

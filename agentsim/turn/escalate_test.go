@@ -138,6 +138,16 @@ func TestSessionFallback(t *testing.T) {
 		t.Errorf("a forgotten conversation did not ask the device model: %v", err)
 	}
 
+	// A turn that is escalated for another reason ends the row too.
+	model = turn.NewScripted(bad, bad, text(""), text(""), bad, bad, bad)
+	a = newAgent(t, model, turn.Options{Fallback: cloud})
+	for i, reason := range []turn.Reason{turn.ReasonModelError, turn.ReasonModelError, turn.ReasonEmptyAnswer, turn.ReasonModelError, turn.ReasonModelError, turn.ReasonModelError, turn.ReasonSession} {
+		out, err := a.Run(t.Context(), "hi", nil)
+		if err != nil || out.Reason != reason {
+			t.Fatalf("turn %d of another row: %+v, %v; want reason %q", i+1, out, err, reason)
+		}
+	}
+
 	model = turn.NewScripted(bad, bad, bad, bad)
 	a = newAgent(t, model, turn.Options{})
 	for range 4 {

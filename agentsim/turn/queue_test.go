@@ -167,3 +167,34 @@ func TestQueueKeepsTheOrderOfCalls(t *testing.T) {
 		t.Errorf("the runs began as %v", order)
 	}
 }
+
+// A wait that ends at the very moment its turn comes passes the turn on: which
+// of the two comes first differs, the next run must be let in either way.
+func TestTurnThatComesTooLateIsPassedOn(t *testing.T) {
+	entered, release := make(chan struct{}), make(chan struct{})
+	hold := turn.Hooks{BeforeRun: func(_ context.Context, r turn.RunInfo) error {
+		if r.Ask == "first" {
+			entered <- struct{}{}
+			<-release
+		}
+		return nil
+	}}
+	a := newAgent(t, always("ok"), turn.Options{Hooks: []turn.Hooks{hold}})
+	for range 200 {
+		done := make(chan string, 2)
+		start(t, a, t.Context(), "first", "a", done)
+		<-entered
+		ctx, cancel := context.WithCancel(t.Context())
+		start(t, a, ctx, "second", "a", done)
+		for turn.Waiting(a, "a") < 1 {
+			runtime.Gosched()
+		}
+		go cancel()
+		release <- struct{}{}
+		<-done
+		<-done
+	}
+	if _, err := a.Run(t.Context(), "last", &turn.RunOptions{Conversation: "a"}); err != nil {
+		t.Error(err)
+	}
+}

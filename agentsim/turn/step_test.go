@@ -193,7 +193,9 @@ func TestRepeats(t *testing.T) {
 		return said, err
 	}
 	write := turn.Function{Name: "touch", Schema: echo.Schema, Writes: true, Call: picky.Call}
-	yes := func(context.Context, turn.ApprovalRequest) (bool, error) { return true, nil }
+	never, ask := write, echo
+	never.Name, ask.Name, ask.RequiresApproval = "never", "ask", true
+	approve := func(_ context.Context, req turn.ApprovalRequest) (bool, error) { return req.Tool == "touch", nil }
 	for name, tt := range map[string]struct {
 		script   []turn.ScriptedReply
 		statuses string
@@ -208,11 +210,14 @@ func TestRepeats(t *testing.T) {
 		"failed, no write":       {replies(a(`{"text":""}`), a(`{"text":""}`)), "error", turn.ReasonRepeatedToolCall},
 		"skipped, then a write":  {replies(a(`{"missing":["text"]}`), tool("touch", `{"text":"x"}`), a(`{"missing":["text"]}`)), "skipped ok", turn.ReasonRepeatedToolCall},
 		"a skipped write":        {replies(a(`{"text":"a"}`), tool("touch", `{"missing":["text"]}`), a(`{"text":"a"}`), answer("ok")), "ok skipped cached", ""},
+		"a declined write":       {replies(a(`{"text":"a"}`), tool("never", `{"text":"x"}`), a(`{"text":"a"}`), answer("ok")), "ok declined cached", ""},
+		"declined, then a write": {replies(tool("never", `{"text":"a"}`), tool("touch", `{"text":"x"}`), tool("never", `{"text":"a"}`)), "declined ok", turn.ReasonRepeatedToolCall},
+		"read declined, a write": {replies(tool("ask", `{"text":"a"}`), tool("touch", `{"text":"x"}`), tool("ask", `{"text":"a"}`)), "declined ok", turn.ReasonRepeatedToolCall},
 		"a failed write":         {replies(a(`{"text":"a"}`), tool("touch", `{"text":""}`), a(`{"text":"a"}`), answer("ok")), "ok error ok", ""},
 		"cached, then a write":   {replies(a(`{"text":"a"}`), a(`{"text":"a"}`), tool("touch", `{"text":"x"}`), a(`{"text":"a"}`), answer("ok")), "ok cached ok ok", ""},
 		"other arguments":        {replies(a(`{"text":"a"}`), a(`{"text":"b"}`), answer("ok")), "ok ok", ""},
 	} {
-		out, _ := run(t, turn.Options{Functions: []turn.Function{picky, write}, Approve: yes}, tt.script...)
+		out, _ := run(t, turn.Options{Functions: []turn.Function{picky, write, never, ask}, Approve: approve}, tt.script...)
 		if statuses(out) != tt.statuses || out.Reason != tt.reason {
 			t.Errorf("%s: %s, reason %q", name, statuses(out), out.Reason)
 		}
