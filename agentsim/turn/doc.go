@@ -23,6 +23,13 @@
 // conversations run side by side. Identifiers of conversations never enter a
 // prompt. Backends gives each conversation files of its own.
 //
+// # Memory
+//
+// A turn that was answered is remembered; see package memory. When an exchange
+// falls off the end of the last three, the model rewrites the summary as the
+// scribe. Notes of its that leave out their slot for pending work do not forget
+// it: what was open and is not mentioned stays, marked as pending before.
+//
 // It does not stream, does not talk to any provider, and does not checkpoint a
 // turn that is under way.
 package turn

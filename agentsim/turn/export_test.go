@@ -1,5 +1,23 @@
 package turn
 
+import "context"
+
+// Queue is the queue of a conversation.
+type Queue struct{ q queue }
+
+// Enter waits for its turn or the end of ctx.
+func (q *Queue) Enter(ctx context.Context) error { return q.q.enter(ctx) }
+
+// Leave lets the next one in.
+func (q *Queue) Leave() { q.q.leave() }
+
+// Waiting is how many wait for their turn.
+func (q *Queue) Waiting() int {
+	q.q.mu.Lock()
+	defer q.q.mu.Unlock()
+	return len(q.q.waiting)
+}
+
 // Waiting is how many runs of a conversation wait for their turn.
 func Waiting(a *Agent, conversation string) int {
 	a.mu.Lock()
