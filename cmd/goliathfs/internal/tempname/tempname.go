@@ -4,6 +4,7 @@
 package tempname
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -45,7 +46,17 @@ func Abandoned(name string) bool {
 	}
 	defer p.Release()
 	err = p.Signal(syscall.Signal(0))
-	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
+	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) || isZombie(pid)
+}
+
+// isZombie reports whether a process has ended and its parent has not yet asked
+// how, which in a container may last for ever.
+func isZombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // not on every system
+	if err != nil {
+		return false
+	}
+	return bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" Z"))
 }
 
 // Sweep removes what is abandoned directly in a folder, as far as it can.

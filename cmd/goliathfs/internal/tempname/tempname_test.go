@@ -2,10 +2,13 @@ package tempname_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -53,6 +56,42 @@ func TestSweep(t *testing.T) {
 	if diff := cmp.Diff(map[string]bool{mine: true, stay[1]: true, stay[2]: true}, set(left)); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
+}
+
+// TestZombie: a process that was killed and not waited for has ended.
+func TestZombie(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("there is no /proc to tell a zombie by")
+	}
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf(".goliathfs-%d-1.tmp", cmd.Process.Pid)
+	if tempname.Abandoned(name) {
+		t.Error("a process that runs has ended")
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	// The end of its output comes while it ends, so look until it has.
+	if _, err := io.Copy(io.Discard, out); err != nil {
+		t.Error(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); !tempname.Abandoned(name); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("a zombie passes for a process that runs")
+		}
+	}
+	_, _ = in.Close(), cmd.Wait() // it was killed
 }
 
 func set(names []string) map[string]bool {
