@@ -140,10 +140,11 @@ func (a *Agent) Run(ctx context.Context, ask string, opts *RunOptions) (*Outcome
 	if !utf8.ValidString(ask) {
 		return nil, errors.New("the request is not valid UTF-8, decode it first")
 	}
-	conv, err := a.conversation(opts.Conversation)
+	conv, err := a.join(opts.Conversation)
 	if err != nil {
 		return nil, err
 	}
+	defer a.part(conv)
 	r := &run{
 		a: a, conv: conv, counter: a.counter,
 		info:    RunInfo{Conversation: opts.Conversation, Ask: ask},
@@ -161,16 +162,8 @@ func (a *Agent) Run(ctx context.Context, ask string, opts *RunOptions) (*Outcome
 		return nil, err
 	}
 	defer conv.queue.leave() // also when a callback panics
+	a.begin(conv)
 	out, err := r.turn(ctx)
 	r.finish(ctx, out, err)
 	return out, err
-}
-
-// Forget drops what the agent holds of a conversation, "" being the default
-// one: its memory adapter and its session fallback, not what the adapter saved.
-// Runs under way end as they would have.
-func (a *Agent) Forget(conversation string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.conversations, conversation)
 }

@@ -10,19 +10,23 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/memory"
 )
 
-// conversation is what an agent holds of one. All but the queue is touched only
-// by the run that the queue has let in.
+// conversation is what an agent holds of one. Memory and modelErrors are touched
+// only by the run that the queue has let in.
 type conversation struct {
 	id          string
 	queue       queue
 	memory      memory.Memory // made by the first run
 	modelErrors int           // turns in a row that ended in model-error
+
+	runs      int  // under way or waiting; guarded by Agent.mu
+	forgotten bool // the next run begins anew; guarded by Agent.mu
 }
 
 // sessionErrors is how many such turns put a conversation in session fallback.
 const sessionErrors = 3
 
-func (a *Agent) conversation(id string) (*conversation, error) {
+// join returns the conversation for one more run, which ends with part.
+func (a *Agent) join(id string) (*conversation, error) {
 	if id != "" {
 		if err := memory.CheckID(id); err != nil {
 			return nil, err
@@ -38,7 +42,41 @@ func (a *Agent) conversation(id string) (*conversation, error) {
 		c = &conversation{id: id, memory: a.opts.Memory}
 		a.conversations[id] = c
 	}
+	c.runs++
 	return c, nil
+}
+
+// begin is called by the run that the queue has let in.
+func (a *Agent) begin(c *conversation) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c.forgotten {
+		c.forgotten, c.memory, c.modelErrors = false, a.opts.Memory, 0
+	}
+}
+
+func (a *Agent) part(c *conversation) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c.runs--; c.runs == 0 && c.forgotten {
+		delete(a.conversations, c.id)
+	}
+}
+
+// Forget drops what the agent holds of a conversation, "" being the default
+// one: its memory adapter and its session fallback, not what the adapter saved.
+// A run under way ends as it would have; those that wait for it begin anew.
+func (a *Agent) Forget(conversation string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c, ok := a.conversations[conversation]
+	switch {
+	case !ok:
+	case c.runs == 0:
+		delete(a.conversations, conversation)
+	default: // it stays, so that its runs are still queued
+		c.forgotten = true
+	}
 }
 
 // remembered returns the conversation's memory, which its factory makes once.

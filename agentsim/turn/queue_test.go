@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/agentsim/memory"
 	"github.com/goliathfs/goliathfs/agentsim/turn"
 )
 
@@ -193,4 +195,45 @@ func TestTurnThatComesTooLateIsPassedOn(t *testing.T) {
 			t.Fatal("nobody is in the queue, and it is busy")
 		}
 	}
+}
+
+// A conversation that is forgotten while runs are under way is still queued: the
+// run that waited begins anew when the other has ended.
+func TestForgetWhileARunIsUnderWay(t *testing.T) {
+	made := 0
+	g := newGate()
+	a := newAgent(t, g, turn.Options{MemoryFor: func(context.Context, string, bool) (memory.Memory, error) {
+		made++ // by one run at a time
+		return &memory.InProcess{}, nil
+	}})
+	done := make(chan string, 2)
+	start(t, a, t.Context(), "first", "a", done)
+	<-g.arrived
+	a.Forget("a")
+	start(t, a, t.Context(), "second", "a", done)
+	for turn.Waiting(a, "a") < 1 {
+		runtime.Gosched()
+	}
+	g.release <- nil
+	prompt := <-g.arrived
+	g.release <- nil
+	<-done
+	<-done
+	if made != 2 || strings.Contains(prompt, "first") {
+		t.Errorf("%d memories were made, the second run was asked\n%s", made, prompt)
+	}
+	start(t, a, t.Context(), "third", "a", done)
+	if prompt := <-g.arrived; made != 2 || !strings.Contains(prompt, "second") {
+		t.Errorf("%d memories were made, the third run was asked\n%s", made, prompt)
+	}
+	g.release <- nil
+	<-done
+	a.Forget("a")
+	a.Forget("nobody")
+	start(t, a, t.Context(), "fourth", "a", done)
+	if prompt := <-g.arrived; made != 3 || strings.Contains(prompt, "third") {
+		t.Errorf("%d memories were made, the fourth run was asked\n%s", made, prompt)
+	}
+	g.release <- nil
+	<-done
 }
