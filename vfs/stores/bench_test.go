@@ -93,9 +93,9 @@ func expect(want int) func(got int, err error) error {
 // driver, table and durability, and with plain files, which are written beside
 // their place, synced, renamed, and their folder synced; for relaxed stores
 // nothing is synced. They take turns, so that other load on the machine meets
-// them alike. The ratios are the result: "x-sql" and "x-files" are how often the
-// store's time contains that of the loop and of the files. Where the loop reads
-// file by file, "x-scan" compares with one query for everything.
+// them alike. The ratios are the result: x-sql is the time of the store divided by
+// that of the loop, x-files by that of the files, and x-scan by that of one query
+// for everything, where the loop asks file by file as the store has to.
 func BenchmarkStores(b *testing.B) {
 	texts := make([]string, benchFiles)
 	for i := range texts {
