@@ -35,8 +35,8 @@ func (r *replayer) runCalls(ctx context.Context) error {
 
 // callBudget is the budget that a turn would give the same call.
 func (r *replayer) callBudget() (int, error) {
-	if set := r.sc.spec.Budgets.ToolResultTokens; set > 0 {
-		return set, nil
+	if set := r.sc.spec.Budgets.ToolResultTokens; set != nil {
+		return *set, nil
 	}
 	budgets, err := turn.Budgets{}.For(r.window())
 	return budgets.ToolResultTokens, err

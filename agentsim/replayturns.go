@@ -40,7 +40,7 @@ func (r *replayer) agent(model turn.Model, kv *values, tr *trace) (*turn.Agent, 
 	spec := &r.sc.spec
 	opts := turn.Options{
 		Window:    r.window(),
-		Budgets:   turn.Budgets(spec.Budgets),
+		Budgets:   spec.Budgets.budgets(),
 		Files:     r.tools,
 		MemoryFor: memory.KeyValues(kv, ""),
 		OnEvent:   tr.event,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
+	"github.com/goliathfs/goliathfs/agentsim/turn"
 )
 
 // Scenario is one loaded scenario. It is not changed by a replay, so one can be
@@ -38,8 +39,20 @@ type spec struct {
 }
 
 type budgetSpec struct {
-	ToolResultTokens       int `yaml:"toolResultTokens"`
-	RetrievedContextTokens int `yaml:"retrievedContextTokens"`
+	ToolResultTokens       *int `yaml:"toolResultTokens"`
+	RetrievedContextTokens *int `yaml:"retrievedContextTokens"`
+}
+
+// budgets are those of a turn; what is not set is left to its default.
+func (b budgetSpec) budgets() turn.Budgets {
+	var set turn.Budgets
+	if b.ToolResultTokens != nil {
+		set.ToolResultTokens = *b.ToolResultTokens
+	}
+	if b.RetrievedContextTokens != nil {
+		set.RetrievedContextTokens = *b.RetrievedContextTokens
+	}
+	return set
 }
 
 type filesystemSpec struct {
@@ -255,6 +268,8 @@ func (c *callSpec) Validate() error {
 	return nil
 }
 
+func notPositive(n *int) bool { return n != nil && *n < 1 }
+
 // Validate implements strictyaml.Validator.
 func (s *spec) Validate() error {
 	switch {
@@ -266,14 +281,14 @@ func (s *spec) Validate() error {
 		return errors.New("a scenario needs either turns or calls, this has neither")
 	case len(s.Turns) > 0 && len(s.Calls) > 0:
 		return errors.New("a scenario needs either turns or calls, this has both: make it two")
-	case len(s.Calls) > 0 && (s.Memory != nil || s.MaxSteps != nil || s.Approvals != nil || s.Fallback != nil || s.Budgets.RetrievedContextTokens != 0):
+	case len(s.Calls) > 0 && (s.Memory != nil || s.MaxSteps != nil || s.Approvals != nil || s.Fallback != nil || s.Budgets.RetrievedContextTokens != nil):
 		return errors.New("calls run tools without a model, so memory, maxSteps, approvals, fallback and budgets.retrievedContextTokens mean nothing here: use turns")
-	case s.Window != nil && *s.Window < 1:
+	case notPositive(s.Window):
 		return fmt.Errorf("window %d is not a positive number of tokens", *s.Window)
-	case s.MaxSteps != nil && *s.MaxSteps < 1:
+	case notPositive(s.MaxSteps):
 		return fmt.Errorf("maxSteps %d is not a positive number", *s.MaxSteps)
-	case s.Budgets.ToolResultTokens < 0 || s.Budgets.RetrievedContextTokens < 0:
-		return errors.New("a budget cannot be negative")
+	case notPositive(s.Budgets.ToolResultTokens) || notPositive(s.Budgets.RetrievedContextTokens):
+		return errors.New("a budget is at least 1 token, leave it out for its default")
 	}
 	return nil
 }

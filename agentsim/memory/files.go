@@ -14,13 +14,14 @@ import (
 const DefaultDir = "/.memory"
 
 // FilesOptions adjust memories that are files; nil or the zero value is the
-// default.
+// most careful choice.
 type FilesOptions struct {
 	// Dir is the directory that holds them; "" means DefaultDir.
 	Dir string
 	// AgentRoots are the roots of all agents whose tools use the same backend. A
 	// Dir at or below one is refused, because a model would read, search and
-	// perhaps edit the memories.
+	// perhaps edit the memories, also those of other conversations. Nil stands for
+	// the root "/"; for a backend that no tool uses, give an empty list.
 	AgentRoots []string
 	// ShowToAgents permits that.
 	ShowToAgents bool
@@ -39,13 +40,17 @@ func Files(b vfs.Backend, opts *FilesOptions) (Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, root := range opts.AgentRoots {
+	roots := opts.AgentRoots
+	if roots == nil {
+		roots = []string{"/"}
+	}
+	for _, root := range roots {
 		root, err := vpath.Clean(root)
 		if err != nil {
 			return nil, fmt.Errorf("the agent's root is refused: %w", err)
 		}
 		if vpath.Within(dir, root) && !opts.ShowToAgents {
-			return nil, fmt.Errorf("the memories in %s would be inside the agent's root %s: choose another directory, or set ShowToAgents", dir, root)
+			return nil, fmt.Errorf("the memories in %s would be inside the agent's root %s: name the agents' roots in AgentRoots, an empty list if no tool uses this store, or set ShowToAgents", dir, root)
 		}
 	}
 	return func(_ context.Context, id string, isDefault bool) (Memory, error) {

@@ -146,7 +146,9 @@ func TestFilesStayOutsideTheAgentsRoot(t *testing.T) {
 		opts memory.FilesOptions
 		ok   bool
 	}{
-		{memory.FilesOptions{}, true},
+		{memory.FilesOptions{}, false},
+		{memory.FilesOptions{ShowToAgents: true}, true},
+		{memory.FilesOptions{AgentRoots: []string{}}, true},
 		{memory.FilesOptions{AgentRoots: []string{"/"}}, false},
 		{memory.FilesOptions{AgentRoots: []string{"/"}, ShowToAgents: true}, true},
 		{memory.FilesOptions{AgentRoots: []string{"/work"}}, true},
@@ -154,8 +156,8 @@ func TestFilesStayOutsideTheAgentsRoot(t *testing.T) {
 		{memory.FilesOptions{Dir: "/work/memory", AgentRoots: []string{"/other", "/work"}}, false},
 		{memory.FilesOptions{AgentRoots: []string{""}, ShowToAgents: true}, false},
 		{memory.FilesOptions{Dir: "/work2", AgentRoots: []string{"/work"}}, true},
-		{memory.FilesOptions{Dir: "relative"}, false},
-		{memory.FilesOptions{Dir: "/" + strings.Repeat("x", 400)}, false},
+		{memory.FilesOptions{Dir: "relative", ShowToAgents: true}, false},
+		{memory.FilesOptions{Dir: "/" + strings.Repeat("x", 400), ShowToAgents: true}, false},
 	} {
 		if _, err := memory.Files(b, &tt.opts); (err == nil) != tt.ok {
 			t.Errorf("%+v gave %v", tt.opts, err)

@@ -63,7 +63,7 @@ func store(t *testing.T, files map[string]string) *memfs.FS {
 
 func filesIn(t *testing.T, b vfs.Backend) memory.Factory {
 	t.Helper()
-	factory, err := memory.Files(b, nil)
+	factory, err := memory.Files(b, &memory.FilesOptions{AgentRoots: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}
