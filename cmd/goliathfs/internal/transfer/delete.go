@@ -10,13 +10,11 @@ import (
 )
 
 func (c *copier) deleteSurplus(ctx context.Context) error {
+	c.surplus = slices.DeleteFunc(c.surplus, func(info vfs.Info) bool { return c.spared(info.Path) })
 	if c.sources == 0 && len(c.surplus) > 0 && !c.opts.AllowEmpty {
 		return ErrEmptySource
 	}
 	for _, info := range c.surplus {
-		if c.spared(info.Path) {
-			continue
-		}
 		step := &Step{Action: Delete, Path: info.Path}
 		if !c.opts.DryRun {
 			err := vfs.Remove(ctx, c.dst, info.Path, info.Revision)
@@ -50,11 +48,15 @@ type blocked struct {
 // unblock tries the blocked files again. Those that still fail, or that nothing
 // was removed for, are told.
 func (c *copier) unblock(ctx context.Context) error {
+	if len(c.blocked) == 0 {
+		return nil
+	}
 	c.lastTry = true
+	room := c.room()
 	slices.SortFunc(c.blocked, func(a, b blocked) int { return vpath.Compare(a.path, b.path) })
 	for _, b := range c.blocked {
 		step, err := failure(ctx, b.path, b.err)
-		if err == nil && c.madeRoom(b.path) {
+		if err == nil && room.has(b.path) {
 			step, err = c.file(ctx, b.pair)
 		}
 		if err != nil {
@@ -67,9 +69,31 @@ func (c *copier) unblock(ctx context.Context) error {
 	return nil
 }
 
-// madeRoom reports whether a surplus file lay above or below path.
-func (c *copier) madeRoom(path string) bool {
-	return slices.ContainsFunc(c.surplus, func(info vfs.Info) bool {
-		return vpath.Within(path, info.Path) || vpath.Within(info.Path, path)
-	})
+// freed are the names that may be of another kind now.
+type freed struct {
+	files, dirs map[string]bool // the surplus, and the directories above it
+}
+
+func (c *copier) room() freed {
+	f := freed{files: map[string]bool{}, dirs: map[string]bool{}}
+	for _, info := range c.surplus {
+		f.files[info.Path] = true
+		for dir := vpath.Dir(info.Path); dir != "/" && !f.dirs[dir]; dir = vpath.Dir(dir) {
+			f.dirs[dir] = true
+		}
+	}
+	return f
+}
+
+// has reports whether a surplus file lay above or below path.
+func (f freed) has(path string) bool {
+	if f.dirs[path] {
+		return true
+	}
+	for dir := vpath.Dir(path); dir != "/"; dir = vpath.Dir(dir) {
+		if f.files[dir] {
+			return true
+		}
+	}
+	return false
 }

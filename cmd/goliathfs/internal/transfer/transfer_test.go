@@ -225,8 +225,13 @@ func TestEmptySource(t *testing.T) {
 			t.Errorf("%+v, %v", res, err)
 		}
 	}
-	if _, err := transfer.Copy(t.Context(), memory(t, nil), memory(t, nil), transfer.Options{Delete: true}); err != nil {
-		t.Errorf("nothing to nothing: %v", err)
+	for _, c := range []struct {
+		dst  map[string]string
+		keep []string
+	}{{nil, nil}, {map[string]string{"/kept/x": "x"}, []string{"/kept"}}} {
+		if _, err := transfer.Copy(t.Context(), memory(t, nil), memory(t, c.dst), transfer.Options{Delete: true, Keep: c.keep}); err != nil {
+			t.Errorf("nothing to remove in %v: %v", c.dst, err)
+		}
 	}
 }
 
