@@ -170,3 +170,28 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftovers: what a killed run has left is no file here, nothing else can
+// have such a name, and only who writes removes it.
+func TestLeftovers(t *testing.T) {
+	const left = ".goliathfs-999999999-1.tmp"
+	dir := t.TempDir()
+	put(t, dir, "sub/"+left, "half")
+	put(t, dir, "sub/a", "whole")
+	for _, writes := range []bool{false, true} {
+		d, err := hostdir.Open(dir, writes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		if diff := cmp.Diff([]string{"/sub/a"}, paths(t, d, "/", 10)); diff != "" {
+			t.Errorf("files (-want +got):\n%s", diff)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "sub", left)); (err != nil) != writes {
+			t.Errorf("opened for writing %v: %v", writes, err)
+		}
+		if _, err := vfs.Write(t.Context(), d, "/"+left, "x", ""); err == nil || !strings.Contains(err.Error(), "rename it") {
+			t.Errorf("a file gets the name of a temporary one: %v", err)
+		}
+	}
+}
