@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -17,6 +18,9 @@ import (
 // background runs this command again, without --detach, in a session of its
 // own. It returns when the child has said that it is ready, or has failed.
 func (o *mountOptions) background(cmd *cobra.Command, dir string) error {
+	if !canDetach {
+		return usagef("--detach is not for %s, leave it out and keep the window open", runtime.GOOS)
+	}
 	log, err := o.openLog(dir)
 	if err != nil {
 		return err
@@ -34,7 +38,7 @@ func (o *mountOptions) background(cmd *cobra.Command, dir string) error {
 	child := exec.Command(self, withoutDetach(os.Args[1:])...)
 	child.Args[0] = os.Args[0]
 	child.Stderr = log
-	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	child.SysProcAttr = ownSession()
 	ready, err := child.StdoutPipe()
 	if err != nil {
 		return err

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/fusebridge"
@@ -90,7 +87,7 @@ func examineMounting() []finding {
 	switch {
 	case s.Device != string(good):
 		add(bad, "device", "%s", s.Device)
-	case runtime.GOOS == "linux" && !isFuse(fuseDevice):
+	case !isFuse(fuseDevice):
 		add(bad, "device", "%s is another file in the place of the FUSE device, as in a container that may not mount: start it with the device", fuseDevice)
 	default:
 		add(good, "device", "%s can be opened", fuseDevice)
@@ -120,18 +117,6 @@ func examineMounting() []finding {
 }
 
 const fuseDevice = "/dev/fuse"
-
-// isFuse reports whether a file is the FUSE device of a Linux kernel. What a
-// container puts in its place, such as /dev/null, can be opened just as well.
-func isFuse(name string) bool {
-	const major, minor = 10, 229
-	info, err := os.Stat(name)
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && unix.Major(uint64(st.Rdev)) == major && unix.Minor(uint64(st.Rdev)) == minor
-}
 
 func examineMounts() []finding {
 	mounts, err := fusebridge.List()

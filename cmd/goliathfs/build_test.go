@@ -1,0 +1,24 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// TestBuilds: the command can be compiled for every system that the rest of the
+// module is for.
+func TestBuilds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the whole module for other systems")
+	}
+	for _, system := range []string{"linux", "darwin", "windows", "freebsd"} {
+		t.Run(system, func(t *testing.T) {
+			build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
+			build.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+			if text, err := build.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, text)
+			}
+		})
+	}
+}
