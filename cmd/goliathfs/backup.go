@@ -21,7 +21,7 @@ import (
 )
 
 func newBackup() *cobra.Command {
-	var flags storeFlags
+	flags := storeFlags{whole: true}
 	cmd := &cobra.Command{
 		Use:   "backup STORE FILE",
 		Short: "Write a store to one file, as it is at one moment",

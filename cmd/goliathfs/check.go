@@ -9,6 +9,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/check"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
@@ -25,8 +26,8 @@ func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check STORE",
 		Short: "Read everything and name what is wrong",
-		Long: `Read every file of a store, and everything else in a Badger or SQLite database, and
-name what is wrong and what --repair would do about it. The exit status is 1 when
+		Long: `Read every file of a store, of a Badger or SQLite database those of all namespaces
+and everything else in it, and name what is wrong and what --repair would do. The exit status is 1 when
 something is wrong and was not repaired, or a repair lost a file or may have.
 
 --repair keeps what it replaces: for SQLite the rows, in a file of JSON lines
@@ -113,27 +114,36 @@ func unreachable(ctx context.Context, s *storeurl.Store, r *checkReport) error {
 	return nil
 }
 
-// part checks one of the stores that make up the whole.
+// part checks one of the stores that make up the whole: of a database every
+// namespace, and it only once.
 func (o *checkOptions) part(ctx context.Context, part storeurl.Part, r *checkReport) error {
-	r.named = map[string]bool{}
+	r.named = map[placed]bool{}
 	switch db := part.Backend.(type) {
 	case *badgerfs.FS:
+		if r.again(part.URL) {
+			return nil
+		}
 		if err := checkBadger(ctx, db, part.URL, r); err != nil {
 			return err
 		}
 	case *sqlitefs.FS:
+		if r.again(part.URL) {
+			return nil
+		}
 		if err := o.sqlite(ctx, db, part.URL, r); err != nil {
 			return err
 		}
 	}
-	sum, err := check.Store(ctx, part.Backend, func(p check.Problem) {
-		if !r.named[p.Path] { // else the database has said more about it
-			r.add(found{Store: part.URL.String(), Path: p.Path, Problem: p.Text})
-		}
+	return part.EachNamespace(ctx, func(name string, files vfs.Backend) error {
+		sum, err := check.Store(ctx, files, func(p check.Problem) {
+			if !r.named[placed{name, p.Path}] { // else the database has said more about it
+				r.add(found{Store: part.URL.String(), Namespace: name, Path: p.Path, Problem: p.Text})
+			}
+		})
+		r.files += sum.Files
+		r.bytes += sum.Bytes
+		return err
 	})
-	r.files += sum.Files
-	r.bytes += sum.Bytes
-	return err
 }
 
 func checkBadger(ctx context.Context, db *badgerfs.FS, u storeurl.URL, r *checkReport) error {

@@ -1,6 +1,11 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+)
 
 // found is what check prints as JSON of a problem.
 type found struct {
@@ -19,7 +24,8 @@ type found struct {
 type checkReport struct {
 	out    *output
 	asJSON bool
-	named  map[string]bool // paths with problems in the store being checked
+	named  map[placed]bool // files with problems in the store being checked
+	read   map[string]bool // databases, by their names on the host
 
 	problems, repaired, mendable int
 	lost                         int
@@ -29,10 +35,23 @@ type checkReport struct {
 	aside                        string // where replaced things are kept, "" for none
 }
 
+// again reports whether a database was checked before, and notes that it is now.
+func (r *checkReport) again(u storeurl.URL) bool {
+	name := hostpath.Real(u.Target)
+	if r.read[name] {
+		return true
+	}
+	if r.read == nil {
+		r.read = map[string]bool{}
+	}
+	r.read[name] = true
+	return false
+}
+
 func (r *checkReport) add(f found) {
 	r.problems++
 	if r.named != nil {
-		r.named[f.Path] = true
+		r.named[placed{f.Namespace, f.Path}] = true
 	}
 	if f.Lost {
 		r.lost++

@@ -16,7 +16,7 @@ type compacter interface {
 }
 
 func newCompact() *cobra.Command {
-	var flags storeFlags
+	flags := storeFlags{whole: true}
 	cmd := &cobra.Command{
 		Use:   "compact STORE",
 		Short: "Free the disk space of what was replaced or removed",

@@ -96,6 +96,9 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 			return fmt.Errorf("the destination %s is read-only, name a store that can be written", dst.URL)
 		}
 		problems, err := problemsOf(cmd.Context(), opener, s)
+		if err == nil && s.store != nil {
+			err = tellElsewhere(cmd, s.store)
+		}
 		if err != nil {
 			return err
 		}

@@ -62,6 +62,14 @@ func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
 				fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %s: %s\n", printable(p.Path), p.Reason)
 			}
 		}
+		for _, side := range []*diffSide{a, b} {
+			if side.store == nil {
+				continue
+			}
+			if err := tellElsewhere(cmd, side.store); err != nil {
+				return err
+			}
+		}
 		problems, err := problemsOf(cmd.Context(), opener, a.side, b.side)
 		if err != nil {
 			return err

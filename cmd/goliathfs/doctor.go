@@ -196,6 +196,13 @@ func openStore(ctx context.Context, spec storeurl.Spec) (f finding) {
 			holds = fmt.Sprintf("more than %d files", len(page.Files))
 		}
 		f = finding{good, "store", fmt.Sprintf("%s opens in %v and holds %s", spec.URL, time.Since(begin).Round(time.Millisecond), holds)}
+		elsewhere, err := s.Elsewhere(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range elsewhere {
+			f.Verdict, f.Text = note, f.Text+"; "+elsewhereText(e)
+		}
 		if n := len(o.Problems()); n > 0 {
 			f.Verdict, f.Text = note, f.Text+fmt.Sprintf("; %s left out, goliathfs ls names them", count(n, "seed was", "seeds were"))
 		}

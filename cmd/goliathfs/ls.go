@@ -69,8 +69,14 @@ func (o *lsOptions) run(cmd *cobra.Command, s *storeurl.Store, paths []string) e
 				return err
 			}
 		}
-		if n == 0 && path != "/" {
+		switch {
+		case n > 0:
+		case !isAt("/", path):
 			return nothingAt(path, s)
+		default:
+			if err := tellEmpty(cmd, s, "there are no files in"); err != nil {
+				return err
+			}
 		}
 	}
 	return out.Flush()

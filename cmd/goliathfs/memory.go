@@ -82,9 +82,13 @@ func rememberedOf(e memory.Entry) remembered {
 }
 
 func (o *memoryOptions) list(cmd *cobra.Command, out *output, s *storeurl.Store) error {
+	dir := cmp.Or(o.dir, memory.DefaultDir)
 	entries, err := memory.List(cmd.Context(), s.Backend, o.dir)
 	if err != nil {
 		return err
+	}
+	if len(entries) == 0 {
+		return tellEmpty(cmd, s, "no conversation is remembered in "+printable(dir)+" of")
 	}
 	for _, e := range entries {
 		r := rememberedOf(e)

@@ -14,7 +14,7 @@ type namespacer interface {
 }
 
 func newNamespaces() *cobra.Command {
-	var flags storeFlags
+	flags := storeFlags{whole: true}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "namespaces STORE",
@@ -32,6 +32,9 @@ func newNamespaces() *cobra.Command {
 				names, err := db.Namespaces(cmd.Context())
 				if err != nil {
 					return err
+				}
+				if len(names) == 0 {
+					return tellEmpty(cmd, s, "no namespace holds files in")
 				}
 				out := newOutput(cmd)
 				for _, name := range names {

@@ -15,7 +15,10 @@ import (
 )
 
 // storeFlags are the flags of every verb that takes a store.
-type storeFlags struct{ routes []string }
+type storeFlags struct {
+	routes []string
+	whole  bool // the verb is about all namespaces of a database
+}
 
 func (f *storeFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.routes, "route", nil, "put another store at a directory: `/prefix=URL[,ro]`, repeatable")
@@ -57,8 +60,37 @@ func (f *storeFlags) withStore(cmd *cobra.Command, raw string, intent storeurl.I
 		for _, p := range o.Problems() {
 			fmt.Fprintf(cmd.ErrOrStderr(), "left out %s: %s\n", printable(p.Path), p.Reason)
 		}
+		if !f.whole && intent < storeurl.Create {
+			if err := tellElsewhere(cmd, store); err != nil {
+				return err
+			}
+		}
 		return explain(fn(store), storeWords(spec))
 	})
+}
+
+// tellElsewhere says on standard error where the files are of a database that
+// looks empty.
+func tellElsewhere(cmd *cobra.Command, s *storeurl.Store) error {
+	found, err := s.Elsewhere(cmd.Context())
+	for _, e := range found {
+		fmt.Fprintln(cmd.ErrOrStderr(), elsewhereText(e))
+	}
+	return err
+}
+
+// tellEmpty says on standard error that nothing is shown because there is nothing
+// to show, unless tellElsewhere has said more. The store's name goes behind text.
+func tellEmpty(cmd *cobra.Command, s *storeurl.Store, text string) error {
+	found, err := s.Elsewhere(cmd.Context())
+	if err == nil && len(found) == 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s %s\n", text, storeWords(s.Spec))
+	}
+	return err
+}
+
+func elsewhereText(e storeurl.Elsewhere) string {
+	return fmt.Sprintf("the default namespace of %s holds no files, those that do are %s: name one, as in %s", e.URL, e.Names, shellWord(e.Example.String()))
 }
 
 // tellHidden names on standard error what the store holds at or below dir and

@@ -7,9 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
 	"github.com/goliathfs/goliathfs/vfs"
@@ -98,54 +95,6 @@ func (o *Opener) sqlite(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 	}
 	o.keep(file)
 	return file, known(ctx, u, intent, file)
-}
-
-// namespacer is a database that holds the files of several namespaces.
-type namespacer interface {
-	Namespaces(ctx context.Context) ([]string, error)
-}
-
-// known refuses a namespace that a verb would only look at and that holds no
-// file: a mistyped name would pass for an empty store.
-func known(ctx context.Context, u URL, intent Intent, db namespacer) error {
-	if u.Namespace == "" || intent > Live {
-		return nil
-	}
-	names, err := db.Namespaces(ctx)
-	if err != nil {
-		return err
-	}
-	if slices.Contains(names, u.Namespace) {
-		return nil
-	}
-	there := "it holds no files at all"
-	if len(names) > 0 {
-		there = "those that hold files are " + quoted(names)
-	}
-	return unknownNamespace{u.Namespace, there}
-}
-
-// unknownNamespace matches fs.ErrNotExist, as missing does.
-type unknownNamespace struct{ name, there string }
-
-func (n unknownNamespace) Error() string {
-	return fmt.Sprintf("the namespace %q holds no file, %s", n.name, n.there)
-}
-
-func (unknownNamespace) Unwrap() error { return fs.ErrNotExist }
-
-// mostNames is how many namespaces a message lists.
-const mostNames = 20
-
-func quoted(names []string) string {
-	var list []string
-	for _, name := range names[:min(len(names), mostNames)] {
-		list = append(list, strconv.Quote(name))
-	}
-	if more := len(names) - len(list); more > 0 {
-		list = append(list, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(list, ", ")
 }
 
 // bareOpen takes off the words "open NAME: " that backends put before an error:

@@ -1,0 +1,139 @@
+package storeurl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
+)
+
+// namespacer is a database that holds the files of several namespaces.
+type namespacer interface {
+	Namespaces(ctx context.Context) ([]string, error)
+}
+
+// known refuses a namespace that a verb would only look at and that holds no
+// file: a mistyped name would pass for an empty store.
+func known(ctx context.Context, u URL, intent Intent, db namespacer) error {
+	if u.Namespace == "" || intent > Live {
+		return nil
+	}
+	names, err := db.Namespaces(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(names, u.Namespace) {
+		return nil
+	}
+	there := "it holds no files at all"
+	if len(names) > 0 {
+		there = "those that hold files are " + quoted(names)
+	}
+	return unknownNamespace{u.Namespace, there}
+}
+
+// unknownNamespace matches fs.ErrNotExist, as missing does.
+type unknownNamespace struct{ name, there string }
+
+func (n unknownNamespace) Error() string {
+	return fmt.Sprintf("the namespace %q holds no file, %s", n.name, n.there)
+}
+
+func (unknownNamespace) Unwrap() error { return fs.ErrNotExist }
+
+// mostNames is how many namespaces a message lists.
+const mostNames = 20
+
+func quoted(names []string) string {
+	var list []string
+	for _, name := range names[:min(len(names), mostNames)] {
+		list = append(list, strconv.Quote(name))
+	}
+	if more := len(names) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
+}
+
+// Elsewhere is a database that shows no files because they are in namespaces
+// that its URL does not name.
+type Elsewhere struct {
+	URL     URL
+	Names   string // of the namespaces that hold files, quoted, for messages
+	Example URL    // shows the first of them
+}
+
+// Elsewhere returns the parts of the store that look empty and are not.
+func (s *Store) Elsewhere(ctx context.Context) ([]Elsewhere, error) {
+	var found []Elsewhere
+	for _, part := range s.Parts {
+		db, ok := part.Backend.(namespacer)
+		if !ok || part.URL.Namespace != "" {
+			continue
+		}
+		page, err := vfs.List(ctx, part.Backend, "/", vfs.ListOptions{Limit: 1})
+		if err != nil || len(page.Files) > 0 {
+			continue // the verb itself says what is wrong
+		}
+		names, err := db.Namespaces(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", part.URL, bareOpen(err))
+		}
+		// Rows that no list shows are in the default one too.
+		names = slices.DeleteFunc(names, func(name string) bool { return name == badgerfs.DefaultNamespace })
+		if len(names) == 0 {
+			continue
+		}
+		example := part.URL
+		example.Namespace = names[0]
+		found = append(found, Elsewhere{part.URL, quoted(names), example})
+	}
+	return found, nil
+}
+
+// EachNamespace calls fn with every namespace of the part that holds files, each
+// with its name, or with the part alone and "" when it is no database.
+func (p Part) EachNamespace(ctx context.Context, fn func(name string, files vfs.Backend) error) error {
+	db, ok := p.Backend.(namespacer)
+	if !ok {
+		return fn("", p.Backend)
+	}
+	names, err := db.Namespaces(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := p.inNamespace(name, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p Part) inNamespace(name string, fn func(string, vfs.Backend) error) (err error) {
+	switch db := p.Backend.(type) {
+	case *badgerfs.FS:
+		view, err := db.Namespace(name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(fn(name, view), view.Close())
+	case *sqlitefs.FS:
+		view, err := db.Namespace(name)
+		if errors.Is(err, fs.ErrInvalid) {
+			return nil // rows that another program wrote, which no store shows
+		}
+		if err != nil {
+			return err
+		}
+		return fn(name, view)
+	}
+	return fn(name, p.Backend)
+}
