@@ -165,12 +165,14 @@ func (s silent) Write(ctx context.Context, path, content string, r vfs.Revision)
 	return s.fs.Write(ctx, path, content, r)
 }
 
-// eventually asks again until the answer is right; it ends with the test's own
-// time limit.
+// eventually asks again until the answer is right, or for as long as a program may
+// hang.
 func eventually(t *testing.T, look *looker, verb, path, want string) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), hangBound)
+	defer cancel()
 	for got := ""; got != want; {
-		if got = look.ask(verb, path); t.Context().Err() != nil {
+		if got = look.ask(verb, path); ctx.Err() != nil {
 			t.Fatalf("%s %s stays %s, want %s", verb, path, got, want)
 		}
 	}

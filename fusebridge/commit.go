@@ -16,15 +16,22 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// finish commits what is left of an edit, or keeps it aside. e.mu is held.
-func (ed *editor) finish(v *version, e *edit) {
-	if !e.dirty || e.scratch || e.removed {
-		return
+// finish commits what is left of an edit, or discards it and returns what the
+// kernel has to be told of that. e.mu is held.
+func (ed *editor) finish(v *version, e *edit) []note {
+	if e.scratch || e.removed {
+		return nil
 	}
-	if status := ed.commit(nil, v, e); status != fuse.OK && e.dirty {
-		ed.asides.keep(e.path, e.data, errors.New(status.String()))
-		e.dirty, e.lost = false, true
+	status := fuse.OK
+	for _, status = range e.refused {
 	}
+	if status == fuse.OK {
+		status = ed.commit(nil, v, e)
+	}
+	if status != fuse.OK {
+		return ed.discard(v, e, status)
+	}
+	return nil
 }
 
 // commit writes a changed buffer to the store as one revision, replacing the one

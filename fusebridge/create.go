@@ -33,7 +33,7 @@ func (ed *editor) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out 
 	}
 	v.edit.openers.Add(1)
 	ed.enterVersion(v, &out.EntryOut)
-	out.Fh = fhWriter
+	out.Fh = ed.handles.Add(1)
 	out.OpenFlags = fuse.FOPEN_KEEP_CACHE
 	return fuse.OK
 }

@@ -3,6 +3,7 @@
 package fusebridge
 
 import (
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -18,9 +19,10 @@ import (
 // writers of one file share one buffer, as POSIX has it.
 type editor struct {
 	*bridge
-	queue  *queue
-	asides *asides
-	access *access
+	queue   *queue
+	asides  *asides
+	access  *access
+	handles atomic.Uint64 // the last given to a writer
 
 	// The tree's lock guards these.
 	wanted map[intent]time.Time // lookups to be given a private node
@@ -48,10 +50,8 @@ type movedFile struct {
 // at all.
 const intentLife = 10 * time.Second
 
-const (
-	fhReader = 0
-	fhWriter = 1
-)
+// fhReader is the handle of who only reads; every writer gets one of its own.
+const fhReader = 0
 
 func newEditor(b *bridge, o *Options, n *notifier) *editor {
 	b.filePerm, b.dirPerm = 0o644, 0o755
@@ -147,7 +147,7 @@ func (ed *editor) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fu
 		return status
 	}
 	v.edit.openers.Add(1)
-	out.Fh = fhWriter
+	out.Fh = ed.handles.Add(1)
 	return fuse.OK
 }
 
@@ -232,11 +232,14 @@ func (ed *editor) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	status := ed.load(cancel, e)
-	if status == fuse.OK {
-		status = e.write(data, in.Offset)
+	if status := e.refused[in.Fh]; status != fuse.OK {
+		return 0, status // what went on would have a hole
 	}
-	if status != fuse.OK {
+	if status := ed.load(cancel, e); status != fuse.OK {
+		return 0, status
+	}
+	if status := e.write(data, in.Offset); status != fuse.OK {
+		e.refuse(in.Fh, status)
 		return 0, status
 	}
 	ed.touched(v, len(e.data))
@@ -257,9 +260,32 @@ func (ed *editor) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 	if e == nil {
 		return fuse.OK
 	}
+	status, notes := ed.flush(cancel, v, e, in)
+	ed.queue.tell(notes)
+	return status
+}
+
+// flush commits, unless what is being written has not begun: whoever made or
+// emptied the file is about to fill it, and the agent must not see it between.
+func (ed *editor) flush(cancel <-chan struct{}, v *version, e *edit, in *fuse.FlushIn) (fuse.Status, []note) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return ed.commit(cancel, v, e)
+	status := e.refused[in.Fh]
+	switch {
+	case status == fuse.OK && e.dirty && len(e.data) == 0 && goesOn(in.Pid, ed.inodeShown(v)):
+		return fuse.OK, nil
+	case status == fuse.OK:
+		return ed.commit(cancel, v, e), nil
+	case e.openers.Load() > 1:
+		return status, nil // the others go on
+	}
+	return status, ed.discard(v, e, status)
+}
+
+func (ed *editor) inodeShown(v *version) uint64 {
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	return v.ino
 }
 
 // Fsync commits.
@@ -273,6 +299,9 @@ func (ed *editor) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	defer ed.queue.leave()
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if status := e.refused[in.Fh]; status != fuse.OK {
+		return status
+	}
 	return ed.commit(cancel, v, e)
 }
 
@@ -285,18 +314,24 @@ func (ed *editor) FsyncDir(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return 
 func (ed *editor) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
 	ed.count(reqRelease)
 	v, e := ed.editOf(in.NodeId)
-	if e == nil || in.Fh != fhWriter {
+	if e == nil || in.Fh == fhReader {
 		return
 	}
-	if e.openers.Add(-1) > 0 {
-		return
-	}
+	ed.queue.tell(ed.release(v, e, in.Fh))
+}
+
+func (ed *editor) release(v *version, e *edit, handle uint64) []note {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	ed.finish(v, e)
+	if e.openers.Add(-1) > 0 {
+		delete(e.refused, handle)
+		return nil
+	}
+	notes := ed.finish(v, e)
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	if ed.open[e.path] == v {
 		delete(ed.open, e.path)
 	}
+	return notes
 }

@@ -134,13 +134,18 @@ func (ed *editor) dropMoved(cancel <-chan struct{}, which func(path string, m mo
 
 // forgetLocal takes a file in memory out of the tree. tree.mu is held.
 func (ed *editor) forgetLocal(v *version) {
-	if ed.tree.file(v.path) == v {
-		ed.keepDir(v.path)
-		told := changes{now: time.Now()} // by the kernel itself
-		ed.tree.hide(v.path, nil, &told)
-	}
+	told := changes{now: time.Now()} // by the kernel itself
+	ed.hideLocal(v, &told)
 	if ed.open[v.path] == v {
 		delete(ed.open, v.path)
+	}
+}
+
+// hideLocal hides a file in memory and keeps its directory. tree.mu is held.
+func (ed *editor) hideLocal(v *version, told *changes) {
+	if ed.tree.file(v.path) == v {
+		ed.keepDir(v.path)
+		ed.tree.hide(v.path, nil, told)
 	}
 }
 

@@ -50,6 +50,9 @@ func (ed *editor) resize(cancel <-chan struct{}, header *fuse.InHeader, size uin
 	if status != fuse.OK {
 		return status
 	}
+	if size == 0 && !e.removed {
+		clear(e.refused) // whoever it was begins anew
+	}
 	ed.touched(v, len(e.data))
 	if e.openers.Load() > 0 {
 		return fuse.OK
