@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -30,7 +31,7 @@ type callOptions struct {
 func newCall() *cobra.Command {
 	var o callOptions
 	cmd := &cobra.Command{
-		Use:   "call TOOL JSON",
+		Use:   "call [--store STORE] {TOOL JSON | --jsonl}",
 		Short: "Call an agent's tool and print what the model would see",
 		Long: `Call one of the tools glob, grep, readFile, writeFile, editFile and deleteFile
 with a JSON object of arguments ("-" reads it from standard input) and print
@@ -43,7 +44,8 @@ where all and options may be absent and override the flags. Each line is
 answered by one line, in order and at once:
   {"ok":true,"pages":[{"output":…,"text":…,"tokens":N},…]}
   {"ok":false,"error":{"code":…,"message":…},"pages":[those before it]}
-One store stays open over all of them, so mem: keeps what was written.`,
+One store stays open over all of them, so mem: keeps what was written. The exit
+status is 0 when every line was answered, also by refusals.`,
 		Example: `  goliathfs call --store static:./docs glob '{"pattern":"/**/*.md"}'
   goliathfs call --store badger:./store --all grep '{"pattern":"basil"}'
   goliathfs call --jsonl --allow-writes < requests.jsonl`,
@@ -78,6 +80,8 @@ func (o *callOptions) register(cmd *cobra.Command) {
 
 func (o *callOptions) checkArgs(cmd *cobra.Command, args []string) error {
 	switch {
+	case len(args) > 0 && strings.Contains(args[0], ":"), len(args) > 2 && slices.Contains(toolNames(), args[1]):
+		return usagef("the store goes behind --store, write goliathfs call --store %s TOOL JSON", shellWord(args[0]))
 	case o.asJSONL && len(args) > 0:
 		return usagef("--jsonl takes its requests from standard input, leave out %q", args[0])
 	case o.asJSONL && o.asJSON:
@@ -154,6 +158,11 @@ func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) 
 	case err != nil:
 		return usagef("%s", toolcall.FailureOf(err).Message)
 	}
+	defer func() {
+		if runner.Denied != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s was refused because files may only be read, pass --allow-writes to let it change them\n", runner.Denied)
+		}
+	}()
 	if o.asJSONL {
 		return runner.Lines(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 	}

@@ -80,11 +80,15 @@ type URL struct {
 }
 
 // Parse reads a store URL. Its error is one sentence that says what was wrong
-// and what is allowed.
+// and what is allowed; for the bare name of a file or folder it looks at what
+// that is.
 func Parse(raw string) (URL, error) {
 	name, rest, ok := strings.Cut(raw, ":")
 	i := slices.IndexFunc(forms(), func(f form) bool { return string(f.scheme) == name })
 	if !ok || i < 0 {
+		if near := guess(raw); near != "" {
+			return URL{}, fmt.Errorf("%q is no store URL, did you mean %s?", raw, near)
+		}
 		return URL{}, fmt.Errorf("%q is no store URL: write one of %s", raw, Usages())
 	}
 	f := forms()[i]

@@ -17,6 +17,10 @@ type Runner struct {
 	Defaults    Options // of requests that do not say
 	All         bool    // follow cursors in requests that do not say
 
+	// Denied is the tool that was last refused for want of AllowWrites, "" if none
+	// was: the caller can tell a person what the model cannot change.
+	Denied string
+
 	toolsets map[limits]*agenttool.Toolset
 }
 
@@ -86,7 +90,8 @@ func (r *Runner) Run(ctx context.Context, req Request, page func(Page) error) er
 		return &agenttool.Error{Code: agenttool.CodeInvalidArgument, Message: err.Error(), Err: err}
 	}
 	if Writes(req.Tool) && !r.AllowWrites {
-		return &agenttool.Error{Code: agenttool.CodeReadOnly, Message: req.Tool + " changes files, which was not allowed: pass --allow-writes."}
+		r.Denied = req.Tool
+		return &agenttool.Error{Code: agenttool.CodeReadOnly, Message: req.Tool + " changes files, and here they can only be read."}
 	}
 	all := r.All
 	if req.All != nil {
