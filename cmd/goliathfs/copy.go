@@ -102,7 +102,11 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 		if err != nil {
 			return err
 		}
-		return o.copy(cmd, s.Backend, d.Backend, problems)
+		err = o.copy(cmd, s.Backend, d.Backend, problems)
+		if !o.transfer.DryRun {
+			tellGone(cmd, dst, "/")
+		}
+		return err
 	})
 }
 

@@ -234,6 +234,7 @@ func (d *demonstration) shell(ctx context.Context, dir string, name string, args
 
 func (d *demonstration) next(context.Context) error {
 	d.title("5. Your own files")
+	d.out.Printf("With goliathfs installed (go install ./cmd/goliathfs in a checkout):\n\n")
 	d.block(`goliathfs copy dir:./docs badger:./store
 goliathfs call --store badger:./store grep '{"pattern":"TODO"}'
 goliathfs mount badger:./store ./mnt

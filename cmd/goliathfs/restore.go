@@ -42,6 +42,9 @@ database becomes a new database file.`,
 				return err
 			}
 			defer f.Close()
+			if info, err := f.Stat(); err == nil && info.IsDir() {
+				return fmt.Errorf("%s is a directory, name the file of a backup", args[0])
+			}
 			if isSQLite(f) {
 				return restoreSQLite(cmd, f, spec)
 			}

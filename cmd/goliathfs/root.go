@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"runtime/debug"
 	"strings"
@@ -67,13 +68,31 @@ Exit status: 0 done, 1 refused or different, 2 wrong use.`,
 	return root
 }
 
-// version is that of the module, as the go command has stamped it.
+// version is that of the module, with what else the go command has stamped.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
+	if !ok {
 		return "(unknown)"
 	}
-	return info.Main.Version
+	return versionText(info)
+}
+
+func versionText(info *debug.BuildInfo) string {
+	words := []string{cmp.Or(info.Main.Version, "(unknown)")}
+	stamped := map[string]string{}
+	for _, s := range info.Settings {
+		stamped[s.Key] = s.Value
+	}
+	if revision := stamped["vcs.revision"]; revision != "" {
+		if stamped["vcs.modified"] == "true" {
+			revision += " with changes"
+		}
+		words = append(words, "revision "+revision)
+	}
+	if at := stamped["vcs.time"]; at != "" {
+		words = append(words, "of "+at)
+	}
+	return strings.Join(append(words, info.GoVersion), ", ")
 }
 
 func verbs() []*cobra.Command {
@@ -93,7 +112,28 @@ func flagError(cmd *cobra.Command, err error) error {
 		f := invalid.GetFlag()
 		return usagef("--%s %s: it takes %s value, see %s --help", f.Name, invalid.GetValue(), kindOf(f.Value.Type()), cmd.CommandPath())
 	}
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+			return usagef("%w, did you mean --%s?", err, near)
+		}
+	}
 	return usagef("%w, %s --help lists what it takes", err, cmd.CommandPath())
+}
+
+// nearFlag returns the flag whose name is the beginning of a mistyped one, or the
+// other way round; "" when there are none or several.
+func nearFlag(cmd *cobra.Command, name string) string {
+	var near []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if len(name) > 1 && (strings.HasPrefix(f.Name, name) || strings.HasPrefix(name, f.Name)) {
+			near = append(near, f.Name)
+		}
+	})
+	if len(near) != 1 {
+		return ""
+	}
+	return near[0]
 }
 
 func kindOf(flagType string) string {

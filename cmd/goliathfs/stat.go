@@ -93,15 +93,20 @@ func (st stated) print(out *output) {
 	out.Printf("route     %s (%s)\n", st.Route, access)
 }
 
-// noFile improves a not-found error of a path that is a directory.
+// noFile improves the error of a path that is a directory, as / always is.
 func noFile(ctx context.Context, s *storeurl.Store, err error) error {
 	var pe *vfs.PathError
-	if !errors.Is(err, vfs.ErrNotFound) || !errors.As(err, &pe) {
+	if !errors.As(err, &pe) {
 		return err
 	}
-	page, listErr := vfs.List(ctx, s.Backend, pe.Path, vfs.ListOptions{Limit: 1})
-	if listErr != nil || len(page.Files) == 0 {
-		return err
+	if !isAt("/", pe.Path) {
+		if !errors.Is(err, vfs.ErrNotFound) {
+			return err
+		}
+		page, listErr := vfs.List(ctx, s.Backend, pe.Path, vfs.ListOptions{Limit: 1})
+		if listErr != nil || len(page.Files) == 0 {
+			return err
+		}
 	}
 	return fmt.Errorf("%s: it is a directory, see goliathfs ls %s %s", pe.Path, storeWords(s.Spec), shellWord(pe.Path))
 }

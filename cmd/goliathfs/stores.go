@@ -79,6 +79,14 @@ func tellElsewhere(cmd *cobra.Command, s *storeurl.Store) error {
 	return err
 }
 
+// tellGone says on standard error that what was written was kept in memory alone,
+// if that is so. The path is canonical.
+func tellGone(cmd *cobra.Command, spec storeurl.Spec, path string) {
+	if !spec.Lasts(path) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s is only in memory, what was written is gone now: name a badger: or sqlite: store to keep it\n", storeWords(spec))
+	}
+}
+
 // tellEmpty says on standard error that nothing is shown because there is nothing
 // to show, unless tellElsewhere has said more. The store's name goes behind text.
 func tellEmpty(cmd *cobra.Command, s *storeurl.Store, text string) error {

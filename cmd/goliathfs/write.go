@@ -59,6 +59,7 @@ Badger or SQLite store that does not exist is made.`,
 				} else {
 					out.Printf("%s %s\n", info.Path, info.Revision)
 				}
+				tellGone(cmd, s.Spec, info.Path)
 				return out.Flush()
 			})
 		},

@@ -216,6 +216,10 @@ func (s Spec) Writable(path string) bool {
 	return !where.ReadOnly && !where.URL.ReadOnly && where.URL.Scheme != Static
 }
 
+// Lasts reports whether what is written at a canonical path is still there when
+// the store has been closed.
+func (s Spec) Lasts(path string) bool { return s.route(path).URL.Scheme != Mem }
+
 // route returns where the file at a canonical path lies.
 func (s Spec) route(path string) Route {
 	where := Route{Prefix: "/", URL: s.URL}
