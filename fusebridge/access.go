@@ -53,6 +53,20 @@ func (a *access) writable(path string) bool {
 	}
 }
 
+// nothing reports whether it is known that no directory can be written, at least
+// the root having been asked for.
+func (a *access) nothing() bool {
+	a.learn("/any")
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, writable := range a.byDir {
+		if writable {
+			return false
+		}
+	}
+	return len(a.byDir) > 0
+}
+
 // away returns why a store that is reached over a connection does not answer
 // now, nil for every other.
 func away(b vfs.Backend) error {

@@ -79,4 +79,8 @@ func TestRunningAgent(t *testing.T) {
 	for s.Stale() != nil { // until the walk has ended
 		look.ask("list", s.Dir())
 	}
+	if err := s.Unmount(); err != nil { // before the agent goes, which the mount would call stale
+		t.Error(err)
+	}
+	s.Wait()
 }

@@ -135,16 +135,12 @@ func TestCopiesWhileWriting(t *testing.T) {
 			writes.Add(1)
 		}
 	})
-	tars, rsyncs := 40, 10
-	if testing.Short() {
-		tars, rsyncs = 5, 2
-	}
-	for range tars {
+	for range pick(5, 40, 40) {
 		if out, err := tryRun(t, "tar", "cf", filepath.Join(t.TempDir(), "a.tar"), "-C", s.Dir(), "."); err != nil || out != "" {
 			t.Errorf("tar: %v\n%.500s", err, out)
 		}
 	}
-	for range rsyncs {
+	for range pick(2, 10, 10) {
 		if out, err := tryRun(t, "rsync", "-a", s.Dir()+"/", t.TempDir()); err != nil || out != "" {
 			t.Errorf("rsync: %v\n%.500s", err, out)
 		}

@@ -32,13 +32,18 @@
 //
 // A store that cannot watch is walked again every Options.Poll, and its changes
 // show then. What the agent changes does not pass through the kernel, so inotify
-// stays silent; watch the store instead.
+// stays silent; watch the store instead. A file that is replaced is another inode,
+// so follow a log by its name, with tail -F -s 0.3 --max-unchanged-stats=1: without
+// that, tail looks at the name too seldom to see every replacement.
 //
 // # Editing
 //
 // With Options.ReadWrite a file that is opened for writing gets a buffer and a
 // node of its own; close and fsync commit the buffer as one revision, replacing
-// exactly the one it began with. Who comes second, an agent or a developer, is
+// exactly the one it began with. A file that was only made or emptied, and is still
+// open, waits for its first bytes or its last close. After a write that cannot be
+// part of a text, or of one that is too long, nothing of that opening is committed.
+// Who comes second, an agent or a developer, is
 // told: here by ESTALE, or EBUSY from rename and remove, and the bytes are kept
 // in a conflict folder whose place is logged. Editors' temporary files and empty
 // directories are in memory only. Mode, owner and times are fixed; links, devices

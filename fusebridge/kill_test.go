@@ -316,6 +316,7 @@ func TestNoDevice(t *testing.T) {
 		asUser              bool
 	}{
 		{"none", "mount -t tmpfs none /dev", "there is no /dev/fuse here", false},
+		{"something else", "mount --bind /dev/null /dev/fuse", "is not the FUSE device", false},
 		{"not allowed", "mount -t tmpfs none /dev; mknod -m 600 /dev/fuse c 10 229", "may not be opened by this user", true},
 	}
 	for _, tt := range tests {

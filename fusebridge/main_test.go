@@ -60,6 +60,19 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// pick returns how often a test repeats what it does: seldom with -short, and with
+// GOLIATHFS_FULL set in the environment as often as the figures in the
+// documentation say.
+func pick(short, usual, full int) int {
+	switch {
+	case os.Getenv("GOLIATHFS_FULL") != "":
+		return full
+	case testing.Short():
+		return short
+	}
+	return usual
+}
+
 // needFuse skips a test, with the reason, where nothing can be mounted.
 func needFuse(t testing.TB) {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -149,7 +150,8 @@ func healthOf(dir string) Health {
 }
 
 // List returns the mounts of this package that this process can see, in order
-// of mounting.
+// of mounting. It asks all of them at once, so those that hang cost half a second
+// together.
 func List() ([]Mounted, error) {
 	lines, err := readMountinfo()
 	if err != nil {
@@ -166,9 +168,13 @@ func List() ([]Mounted, error) {
 			Name:     m.source,
 			ReadOnly: m.readOnly,
 			PID:      pids[m.minor()],
-			Health:   healthOf(m.dir),
 		})
 	}
+	var asking sync.WaitGroup
+	for i := range found {
+		asking.Go(func() { found[i].Health = healthOf(found[i].Dir) })
+	}
+	asking.Wait()
 	return found, nil
 }
 

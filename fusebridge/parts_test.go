@@ -3,9 +3,7 @@
 package fusebridge_test
 
 import (
-	"context"
 	"fmt"
-	"log"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -13,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/fusebridge"
-	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
 
 func TestIsScratch(t *testing.T) {
@@ -107,21 +104,5 @@ func TestInodeOf(t *testing.T) {
 			}
 			seen[ino] = key + " " + rev
 		}
-	}
-}
-
-func ExampleMount() {
-	ctx := context.Background()
-	store, err := memfs.New(map[string]string{"/notes/today.md": "Water the basil.\n"}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	server, err := fusebridge.Mount(ctx, store, "/mnt/agent", &fusebridge.Options{Name: "mem:"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	// The agent writes to store, and whoever looks below /mnt/agent sees it.
-	if err := server.Unmount(); err != nil {
-		log.Fatal(err)
 	}
 }

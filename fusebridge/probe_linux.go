@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const fuseDevice = "/dev/fuse"
@@ -36,13 +38,28 @@ func openDevice() error {
 	fd, err := syscall.Open(fuseDevice, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	switch {
 	case err == nil:
-		return syscall.Close(fd)
+		defer syscall.Close(fd)
+		return checkDevice(fd)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO):
 		return fmt.Errorf("there is no %s here, so nothing can be mounted: load the kernel module fuse, or start the container with --device %s --cap-add SYS_ADMIN (%w)", fuseDevice, fuseDevice, err)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%s may not be opened by this user: ask for mode 0666, as most systems have it, or run as root (%w)", fuseDevice, err)
 	}
 	return fmt.Errorf("%s cannot be opened: %w", fuseDevice, err)
+}
+
+// checkDevice refuses what has the device's name and is something else, as in
+// containers that put /dev/null in its place.
+func checkDevice(fd int) error {
+	const major, minor = 10, 229
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return fmt.Errorf("%s cannot be looked at: %w", fuseDevice, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFCHR || st.Rdev != unix.Mkdev(major, minor) {
+		return fmt.Errorf("%s is not the FUSE device here but something else, so nothing can be mounted: start the container with --device %s --cap-add SYS_ADMIN", fuseDevice, fuseDevice)
+	}
+	return nil
 }
 
 // fusermount returns the path of the helper that lets normal users mount.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/fusebridge"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/routefs"
 )
 
 // TestRefusedContent: what cannot be committed as a whole leaves the store as it
@@ -91,5 +92,30 @@ func checkAside(t *testing.T, s *fusebridge.Server, opts *fusebridge.Options, wa
 	}
 	if data, err := os.ReadFile(kept[0]); err != nil || want != "-" && string(data) != want {
 		t.Errorf("kept aside: %.40q, %v; want %.40q", data, err, want)
+	}
+}
+
+// TestNothingWritable: a store that can only be read is not mounted for editing, an
+// empty one included; a composite of which a part can be written is.
+func TestNothingWritable(t *testing.T) {
+	needFuse(t)
+	mem := newMem(t, map[string]string{"/f": "x\n"})
+	opts := writable(t)
+	for name, b := range map[string]vfs.Backend{"a view": vfs.ReadOnly(mem), "empty": vfs.ReadOnly(newMem(t, nil))} {
+		s, err := fusebridge.Mount(t.Context(), b, t.TempDir(), opts)
+		if err == nil {
+			s.Unmount()
+			t.Errorf("%s was mounted for editing", name)
+		} else if !strings.Contains(err.Error(), "nothing in this store can be written") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	routes, err := routefs.New(vfs.ReadOnly(mem), []routefs.Route{{Prefix: "/notes", Backend: newMem(t, map[string]string{"/n": ""})}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mount(t, routes, opts)
+	if out, err := shell(t, s.Dir(), "echo x >notes/n && ! echo x >f"); err != nil {
+		t.Errorf("a composite: %v %s", err, out)
 	}
 }

@@ -338,11 +338,7 @@ func TestLikeNative(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seeds := 8
-	if testing.Short() {
-		seeds = 2
-	}
-	for seed := range seeds {
+	for seed := range pick(2, 4, 8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			mem := newMem(t, nil)
 			s := mount(t, mem, writable(t))

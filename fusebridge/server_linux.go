@@ -36,7 +36,8 @@ type Server struct {
 // ctx ends, and returns once it can be looked at. The whole store is listed
 // first. The errors say in one sentence what is in the way: no FUSE device, dir
 // is missing, no directory, not empty or mounted already, the store cannot be
-// listed. A dead mount at dir is detached first.
+// listed, or nothing in it can be written though Options.ReadWrite asks for that.
+// A dead mount at dir is detached first.
 func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Server, error) {
 	o := opts.withDefaults()
 	switch support := Probe(); {
@@ -98,6 +99,9 @@ func (s *Server) begin(life context.Context) error {
 	var raw fuse.RawFileSystem = s.bridge
 	if s.editor != nil {
 		raw = s.editor
+		if s.editor.access.nothing() {
+			return errors.New("nothing in this store can be written, so it is not mounted for editing: mount it read-only, without --rw")
+		}
 	}
 	server, err := fuse.NewServer(raw, s.dir, s.mountOptions())
 	if err != nil {

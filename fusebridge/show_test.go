@@ -225,10 +225,7 @@ func TestShapes(t *testing.T) {
 		}
 	})
 	t.Run("wide", func(t *testing.T) {
-		n := 1_000_000
-		if testing.Short() {
-			n = 50_000
-		}
+		n := pick(50_000, 200_000, 1_000_000)
 		files := make(map[string]string, n)
 		for i := range n {
 			files[fmt.Sprintf("/all/%07d", i)] = "x"

@@ -122,9 +122,12 @@ func clearTarget(dir string, log *slog.Logger) error {
 			return err
 		case !mounted || !m.isFuse():
 			return nil
-		case healthOf(dir) == Healthy && m.ours():
+		}
+		healthy := healthOf(dir) == Healthy
+		switch {
+		case healthy && m.ours():
 			return fmt.Errorf("%s shows %s already: unmount it first, or choose another directory", dir, m.source)
-		case healthOf(dir) == Healthy:
+		case healthy:
 			return nil
 		}
 		log.Warn("a dead mount is in the way and is detached", "dir", dir, "source", m.source)
@@ -136,18 +139,22 @@ func clearTarget(dir string, log *slog.Logger) error {
 }
 
 // realDir returns the absolute path of dir without symbolic links, as mountinfo
-// has it. The last element may be a dead mount, which cannot be looked at.
+// has it. The last element may be a dead or hung mount, which must not be looked at.
 func realDir(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", fmt.Errorf("the directory %s has no absolute path: %w", dir, err)
 	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		return real, nil
-	}
 	parent, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	if err != nil {
 		return "", fmt.Errorf("the directory %s cannot be found, create it first: %w", dir, err)
 	}
-	return filepath.Join(parent, filepath.Base(abs)), nil
+	plain := filepath.Join(parent, filepath.Base(abs))
+	if m, mounted, err := topAt(plain); err == nil && mounted && m.isFuse() {
+		return plain, nil
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real, nil
+	}
+	return plain, nil
 }

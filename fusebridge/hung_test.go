@@ -1,0 +1,63 @@
+//go:build linux
+
+package fusebridge_test
+
+import (
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/goliathfs/goliathfs/fusebridge"
+)
+
+// TestHungMounts: servers that are stopped are told as such, all at once, and
+// their mounts go.
+func TestHungMounts(t *testing.T) {
+	needFuse(t)
+	const servers = 6
+	hung := map[string]bool{}
+	for range servers {
+		dir := t.TempDir()
+		_, out, cmd := child(t, "serve", dir)
+		if line, err := out.ReadString('\n'); err != nil || line != "mounted <nil>\n" {
+			t.Fatalf("the child says %q, %v", line, err)
+		}
+		if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill() })
+		hung[dir] = true
+	}
+	begin := time.Now()
+	all, err := fusebridge.List()
+	took := time.Since(begin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if hung[m.Dir] && m.Health != fusebridge.Hung {
+			t.Errorf("%s is said to be %s", m.Dir, m.Health)
+		}
+	}
+	if oneByOne := servers * 500 * time.Millisecond; took >= oneByOne {
+		t.Errorf("List took %v, as long as asking one after the other", took)
+	}
+	var unmounting sync.WaitGroup
+	for dir := range hung {
+		unmounting.Go(func() {
+			if err := fusebridge.Unmount(t.Context(), dir, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	unmounting.Wait()
+	if all, err = fusebridge.List(); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if hung[m.Dir] {
+			t.Errorf("left: %+v", m)
+		}
+	}
+}
