@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -26,16 +27,17 @@ func (o *mountOptions) background(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	defer log.Close()
-	start, err := log.Seek(0, io.SeekEnd)
+	args := withoutDetach(os.Args[1:])
+	start, err := beginLog(log, time.Now(), args)
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot write to the log, name another one with --log: %w", err)
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find this program to run it in the background: %w", err)
 	}
 	// The child outlives this process, so it has no context; see Wait below.
-	child := exec.Command(self, withoutDetach(os.Args[1:])...)
+	child := exec.Command(self, args...)
 	child.Args[0] = os.Args[0]
 	child.Stderr = log
 	child.SysProcAttr = ownSession()
@@ -115,6 +117,31 @@ func (o *mountOptions) openLog(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("cannot open the log, name another one with --log: %w", err)
 	}
 	return log, nil
+}
+
+// mostLog is the size, in bytes, from which a log begins anew at the next start.
+const mostLog = 1 << 20
+
+// beginLog writes when what was started, so that the lines below have a time, and
+// returns where those begin.
+func beginLog(log *os.File, now time.Time, args []string) (int64, error) {
+	info, err := log.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if info.Mode().IsRegular() && info.Size() > mostLog {
+		if err := log.Truncate(0); err != nil {
+			return 0, err
+		}
+	}
+	words := []string{"goliathfs"}
+	for _, arg := range args {
+		words = append(words, shellWord(arg))
+	}
+	if _, err := fmt.Fprintf(log, "%s started: %s\n", now.Format(time.RFC3339), strings.Join(words, " ")); err != nil {
+		return 0, err
+	}
+	return log.Seek(0, io.SeekEnd)
 }
 
 // stateDir is where the user's programs keep what they can do without.

@@ -31,7 +31,8 @@ func newMount() *cobra.Command {
 		Long: `Show a store at the empty directory DIR, read-only unless --rw is given, until
 interrupted or unmounted. A DIR that does not exist is made, and removed at the
 end. One line on standard output says when it is ready. With --detach it goes on
-in the background, with its messages in a log file.`,
+in the background, with its messages in a log file, which begins anew at the first
+start after it has grown over 1 MiB.`,
 		Example: "  goliathfs mount badger:./store /mnt/agent\n  goliathfs mount --detach unix:/tmp/agent.sock /mnt/agent",
 		GroupID: groupMount,
 		Args:    takes(2, 2),

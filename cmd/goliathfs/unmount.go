@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,42 +70,58 @@ seconds and its users are named; one whose server was killed is taken away.`,
 // unmount takes one mount away. When it was served by another process of this
 // program, its end is waited for, so that the store is free for the next verb.
 func unmount(ctx context.Context, mounts []fusebridge.Mounted, dir string, log *slog.Logger) error {
+	where := mountedAt(dir) // the server may remove the directory
 	if err := fusebridge.Unmount(ctx, dir, &fusebridge.Options{Logger: log}); err != nil {
 		return err
 	}
-	real := dir
-	if abs, err := filepath.Abs(dir); err == nil {
-		real = abs
-	}
-	if r, err := filepath.EvalSymlinks(real); err == nil {
-		real = r
-	}
 	for _, m := range mounts {
-		if m.Dir == real && runsThisProgram(m.PID) {
-			waitForEnd(ctx, m.PID)
+		if m.Dir == where && runsThisProgram(m.PID) && !waitForEnd(ctx, m.PID) {
+			log.Warn("the server still closes its store", "pid", m.PID, "store", m.Name)
 		}
 	}
 	return nil
 }
 
-// runsThisProgram reports whether pid is another process of this executable. An
-// agent that mounts its own store is not: it lives on.
+// mountedAt is how the kernel names a directory. The last element may be a mount
+// that hangs, which must not be looked at.
+func mountedAt(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return dir
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(abs))
+	if err != nil {
+		return abs
+	}
+	return filepath.Join(parent, filepath.Base(abs))
+}
+
+// runsThisProgram reports whether pid is another process of a program with the
+// name of this one: the file itself may have been built anew since. An agent that
+// mounts its own store is not, it lives on.
 func runsThisProgram(pid int) bool {
 	if pid == 0 || pid == os.Getpid() {
 		return false
 	}
-	mine, err := os.Readlink("/proc/self/exe")
+	mine, other := programOf("self"), programOf(strconv.Itoa(pid))
+	return mine != "" && mine == other
+}
+
+// programOf returns the name of the program that a process runs, "" for a process
+// that has ended or belongs to someone else.
+func programOf(process string) string {
+	exe, err := os.Readlink("/proc/" + process + "/exe")
 	if err != nil {
-		return false
+		return ""
 	}
-	other, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	return err == nil && other == mine
+	return filepath.Base(strings.TrimSuffix(exe, " (deleted)"))
 }
 
 // endBound is how long unmount waits for the server to close its store.
 const endBound = 5 * time.Second
 
-func waitForEnd(ctx context.Context, pid int) {
+// waitForEnd reports whether the process has ended within endBound.
+func waitForEnd(ctx context.Context, pid int) bool {
 	ctx, cancel := context.WithTimeout(ctx, endBound)
 	defer cancel()
 	look := time.NewTicker(2 * time.Millisecond)
@@ -112,7 +130,8 @@ func waitForEnd(ctx context.Context, pid int) {
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			return
+			return false
 		}
 	}
+	return true
 }
