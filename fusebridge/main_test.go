@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 func runAndLook(m *testing.M) int {
 	temp, err := os.MkdirTemp("", "bridge")
 	if err == nil {
-		err = os.Setenv("TMPDIR", temp)
+		err = errors.Join(os.Setenv("TMPDIR", temp), os.Chmod(temp, 0o755)) // other users look in too
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
