@@ -3,6 +3,7 @@
 package fusebridge_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,5 +118,32 @@ func TestNothingWritable(t *testing.T) {
 	s := mount(t, routes, opts)
 	if out, err := shell(t, s.Dir(), "echo x >notes/n && ! echo x >f"); err != nil {
 		t.Errorf("a composite: %v %s", err, out)
+	}
+}
+
+// TestRedirectIsOneChange: a shell closes a file once before it writes it; the agent
+// must see the content only, neither an empty file nor an emptied one.
+func TestRedirectIsOneChange(t *testing.T) {
+	mem := newMem(t, map[string]string{"/old": "kept\n"})
+	s := mount(t, mem, writable(t))
+	events, ready := make(chan string, 100), make(chan struct{})
+	go vfs.Watch(t.Context(), mem, "/", func(e vfs.Event) {
+		if e.Overflow {
+			close(ready)
+			return
+		}
+		events <- fmt.Sprintf("%s %d", e.Path, e.Info.Size)
+	})
+	<-ready
+	if out, err := shell(t, s.Dir(), "echo four >old; echo three >new; : >old; (exec 3>new; printf x >&3)"); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	for _, want := range []string{"/old 5", "/new 6", "/old 0", "/new 1"} {
+		if got := <-events; got != want {
+			t.Errorf("the agent saw %s, want %s", got, want)
+		}
+	}
+	if len(events) > 0 {
+		t.Errorf("the agent saw more: %s", <-events)
 	}
 }
