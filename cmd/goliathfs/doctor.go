@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,14 +27,16 @@ store if one is given. The exit status is 1 when something does not work.`,
 		GroupID: groupCare,
 		Args:    takes(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			findings := examineMounting()
-			if len(args) == 1 {
-				spec, err := flags.spec(args[0])
-				if err != nil {
-					return err
-				}
-				findings = append(findings, examineStore(cmd.Context(), spec))
+			if len(args) == 0 {
+				return printFindings(newOutput(cmd), examineMounting(), asJSON)
 			}
+			spec, err := flags.spec(args[0])
+			if err != nil {
+				return err
+			}
+			store := make(chan finding, 1) // at once, for each may wait up to its bound
+			go func() { store <- examineStore(cmd.Context(), spec) }()
+			findings := append(examineMounting(), <-store)
 			return printFindings(newOutput(cmd), findings, asJSON)
 		},
 	}
@@ -128,20 +131,26 @@ func examineMounts() []finding {
 	case len(mounts) == 0:
 		return []finding{{good, "mounts", "none"}}
 	}
-	var findings []finding
-	for _, m := range mounts {
-		f := finding{good, "mount", fmt.Sprintf("%s shows %s (process %s)", printable(m.Dir), printable(m.Name), pidText(m.PID))}
-		switch err := agentOf(m); {
-		case m.Health != fusebridge.Healthy:
-			f.Verdict = bad
-			f.Text += fmt.Sprintf(", it is %s: take it away with goliathfs unmount %s", m.Health, shellWord(m.Dir))
-		case err != nil:
-			f.Verdict = note
-			f.Text += fmt.Sprintf(", but shows an old state until the agent is back: %v", err)
-		}
-		findings = append(findings, f)
+	findings := make([]finding, len(mounts))
+	var asking sync.WaitGroup
+	for i := range mounts {
+		asking.Go(func() { findings[i] = examineMount(mounts[i]) })
 	}
+	asking.Wait()
 	return findings
+}
+
+func examineMount(m fusebridge.Mounted) finding {
+	f := finding{good, "mount", fmt.Sprintf("%s shows %s (process %s)", printable(m.Dir), printable(m.Name), pidText(m.PID))}
+	switch err := agentOf(m); {
+	case m.Health != fusebridge.Healthy:
+		f.Verdict = bad
+		f.Text += fmt.Sprintf(", it is %s: take it away with goliathfs unmount %s", m.Health, shellWord(m.Dir))
+	case err != nil:
+		f.Verdict = note
+		f.Text += fmt.Sprintf(", but shows an old state until the agent is back: %v", err)
+	}
+	return f
 }
 
 // agentTime bounds how long doctor waits for the agent behind a mount.

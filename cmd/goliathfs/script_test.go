@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -70,6 +71,7 @@ type servers map[string]*process
 type process struct {
 	*exec.Cmd
 	out *bufio.Reader
+	log *bytes.Buffer // standard error, complete after Wait
 }
 
 type serversKey struct{}
@@ -87,11 +89,12 @@ func server(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(self, args[2:]...)
 	cmd.Dir = ts.Getenv("WORK")
-	cmd.Stderr = ts.Stderr()
+	log := new(bytes.Buffer) // the script's own is not for concurrent use
+	cmd.Stderr = log
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
-	ts.Value(serversKey{}).(servers)[args[0]] = &process{cmd, bufio.NewReader(out)}
+	ts.Value(serversKey{}).(servers)[args[0]] = &process{cmd, bufio.NewReader(out), log}
 	says(ts, neg, args[:2])
 }
 
@@ -121,7 +124,11 @@ func ended(ts *testscript.TestScript, neg bool, args []string) {
 	running := ts.Value(serversKey{}).(servers)
 	p := running[args[0]]
 	delete(running, args[0])
-	ts.Check(p.Wait())
+	err := p.Wait()
+	if p.log.Len() > 0 {
+		ts.Logf("%s said: %s", args[0], p.log)
+	}
+	ts.Check(err)
 }
 
 // interrupt ends a server as Ctrl-C does, and waits for it.

@@ -22,7 +22,8 @@ func newUnmount() *cobra.Command {
 		Use:   "unmount DIR…",
 		Short: "Unmount stores, also dead mounts",
 		Long: `Unmount the store at each DIR. A mount that is in use is detached after two
-seconds and its users are named; one whose server was killed is taken away.`,
+seconds and its users are named; one whose server was killed is taken away. With
+--all the mounts of every program of this user are, and each is named with its store.`,
 		Example: "  goliathfs unmount /mnt/agent\n  goliathfs unmount --all",
 		GroupID: groupMount,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -39,9 +40,11 @@ seconds and its users are named; one whose server was killed is taken away.`,
 			if err != nil {
 				return err
 			}
+			showed := map[string]string{}
 			if all {
 				for _, m := range mounts {
 					dirs = append(dirs, m.Dir)
+					showed[m.Dir] = fmt.Sprintf(" (%s, process %s)", printable(m.Name), pidText(m.PID))
 				}
 			}
 			failed := false
@@ -52,7 +55,7 @@ seconds and its users are named; one whose server was killed is taken away.`,
 					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", cmd.CommandPath(), err)
 					continue
 				}
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "unmounted %s\n", dir); err != nil {
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "unmounted %s%s\n", dir, showed[dir]); err != nil {
 					return err
 				}
 			}
