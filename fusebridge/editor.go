@@ -147,6 +147,10 @@ func (ed *editor) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fu
 		return status
 	}
 	v.edit.openers.Add(1)
+	if ed.discarded(v, in.Pid) {
+		v.edit.openers.Add(-1)
+		return fuse.Status(syscall.ESTALE)
+	}
 	out.Fh = ed.handles.Add(1)
 	return fuse.OK
 }
@@ -330,7 +334,7 @@ func (ed *editor) release(v *version, e *edit, handle uint64) []note {
 	notes := ed.finish(v, e)
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
-	if ed.open[e.path] == v {
+	if ed.open[e.path] == v && e.openers.Load() == 0 { // else someone came meanwhile
 		delete(ed.open, e.path)
 	}
 	return notes

@@ -11,6 +11,7 @@ var (
 	Shorten       = shorten
 	UnescapeMount = unescapeMount
 	InodeOf       = inodeOf
+	WritesInode   = writes
 )
 
 // ParseMountinfo returns the directories, types and sources of a mountinfo text.

@@ -106,3 +106,22 @@ func TestInodeOf(t *testing.T) {
 		}
 	}
 }
+
+// TestWritesInode: only a descriptor that can write that inode counts; what tells no
+// inode, or makes no sense, does not.
+func TestWritesInode(t *testing.T) {
+	const ino = 18446744073709551557
+	for info, want := range map[string]bool{
+		"pos:\t0\nflags:\t0100001\nmnt_id:\t29\nino:\t18446744073709551557\n": true,
+		"pos:\t0\nflags:\t02102002\nmnt_id:\t29\nino:\t18446744073709551557":  true,
+		"pos:\t0\nflags:\t0100000\nmnt_id:\t29\nino:\t18446744073709551557\n": false,
+		"pos:\t0\nflags:\t0100001\nmnt_id:\t29\nino:\t1844674407370955155\n":  false,
+		"pos:\t0\nflags:\t0100001\nmnt_id:\t29\n":                             false,
+		"flags:\nino:\n": false,
+		"":               false,
+	} {
+		if got := fusebridge.WritesInode(info, ino); got != want {
+			t.Errorf("%q: %v, want %v", info, got, want)
+		}
+	}
+}

@@ -52,6 +52,21 @@ func (ed *editor) discard(v *version, e *edit, why fuse.Status) []note {
 	return told.notes
 }
 
+// discarded reports whether an edit was given up while it was being opened again:
+// what is written through it would go nowhere. Its opener is to look the name up
+// anew, and is given what the file is then.
+func (ed *editor) discarded(v *version, pid uint32) bool {
+	v.edit.mu.Lock()
+	gone, path := v.edit.removed && v.edit.lost, v.edit.path
+	v.edit.mu.Unlock()
+	if gone {
+		ed.tree.mu.Lock()
+		defer ed.tree.mu.Unlock()
+		ed.wanted[intent{pid, path}] = time.Now()
+	}
+	return gone
+}
+
 // showStored puts the revision that the store has in the place of a node through
 // which it was edited. tree.mu is held.
 func (ed *editor) showStored(v *version, told *changes) {
