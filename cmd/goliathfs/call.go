@@ -102,13 +102,13 @@ func toolNames() []string {
 	return []string{agenttool.Glob, agenttool.Grep, agenttool.ReadFile, agenttool.WriteFile, agenttool.EditFile, agenttool.DeleteFile}
 }
 
-// intent makes a store only for calls that can write the first file.
+// intent makes a store only for calls that write the first file.
 func (o *callOptions) intent(args []string) storeurl.Intent {
 	switch {
 	case !o.allowWrites:
 		return storeurl.Look
 	case o.asJSONL, args[0] == agenttool.WriteFile:
-		return storeurl.Create
+		return storeurl.First
 	}
 	return storeurl.Change
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
@@ -35,6 +36,8 @@ const (
 	// Bulk is Create for many writes: they are on disk when the store is closed,
 	// and until then survive the end of the process but not a loss of power.
 	Bulk
+	// First is Create once a file is written, and leaves no empty store behind.
+	First
 )
 
 // Spec is a store with other stores at some of its directories.
@@ -96,6 +99,7 @@ type Opener struct {
 	opened   []io.Closer
 	badgers  map[string]openBadger // by directory, without symbolic links
 	problems []Problem
+	making   sync.Mutex // held while a store of intent First is made
 }
 
 // Problem is a part of a seed or folder that cannot be a virtual file.
@@ -170,15 +174,23 @@ func (o *Opener) open(ctx context.Context, u URL, intent Intent) (vfs.Backend, e
 		return o.mem(ctx, u)
 	case Static:
 		return o.seed(ctx, u.Target)
-	case Badger:
-		return o.badger(ctx, u, intent)
-	case SQLite:
-		return o.sqlite(ctx, u, intent)
+	case Badger, SQLite:
+		return o.database(ctx, u, intent)
 	case Unix, TCP:
 		return o.remote(ctx, u)
 	}
 	// What is left is Dir: its files have no revisions that an agent could use.
 	return nil, Misuse{fmt.Errorf("a host folder is for copy and diff, write static:%s to look at it as a store", Escape(u.Target))}
+}
+
+func (o *Opener) database(ctx context.Context, u URL, intent Intent) (vfs.Backend, error) {
+	switch {
+	case intent == First:
+		return o.first(ctx, u)
+	case u.Scheme == Badger:
+		return o.badger(ctx, u, intent)
+	}
+	return o.sqlite(ctx, u, intent)
 }
 
 // Misuse is the error of a Spec that no store can have, whatever is on the disk.
@@ -193,7 +205,7 @@ type missing struct{ url URL }
 
 func (m missing) Error() string {
 	m.url.ReadOnly = false
-	return fmt.Sprintf("there is no such store, check the name, or make one with goliathfs copy SOURCE %s", m.url)
+	return fmt.Sprintf("there is no such store, check the name, or make one with goliathfs copy SOURCE %s or goliathfs write %[1]s PATH", m.url)
 }
 
 func (m missing) Unwrap() error { return fs.ErrNotExist }
