@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ type checkOptions struct {
 	storeFlags
 	repair bool
 	asJSON bool
+	mended []sqlitefs.Problem // by opening the database for the repair
 }
 
 func newCheck() *cobra.Command {
@@ -64,6 +66,10 @@ func (o *checkOptions) run(cmd *cobra.Command, spec storeurl.Spec, r *checkRepor
 			repair := badgerRepair{spec: spec, dir: filepath.Clean(spec.URL.Target), r: r}
 			return repair.run(cmd.Context())
 		case storeurl.SQLite:
+			var err error
+			if o.mended, err = missingIndex(cmd.Context(), spec); err != nil {
+				return err
+			}
 		default:
 			return usagef("%s cannot be repaired, badger: and sqlite: can", spec.URL)
 		}
@@ -153,9 +159,34 @@ func checkBadger(ctx context.Context, db *badgerfs.FS, u storeurl.URL, r *checkR
 	return err
 }
 
+// missingIndex returns the problem that opening a database for writing mends, as
+// mended; without a look before that, a repair could not tell of it.
+func missingIndex(ctx context.Context, spec storeurl.Spec) (mended []sqlitefs.Problem, err error) {
+	err = withOpener(func(opener *storeurl.Opener) error {
+		s, err := opener.Open(ctx, storeurl.Spec{URL: spec.URL}, storeurl.Look)
+		if err != nil {
+			return err
+		}
+		problems, err := s.Base.(*sqlitefs.FS).Check(ctx, nil)
+		for _, p := range problems {
+			if aboutIndex(p) {
+				p.Repaired = true
+				mended = append(mended, p)
+			}
+		}
+		return err
+	})
+	return mended, err
+}
+
+func aboutIndex(p sqlitefs.Problem) bool { return p.Rule == sqlitefs.RuleIndex }
+
 func (o *checkOptions) sqlite(ctx context.Context, db *sqlitefs.FS, u storeurl.URL, r *checkReport) error {
 	aside := &asideFile{base: u.Target + ".replaced-", ext: ".jsonl"}
 	problems, err := db.Check(ctx, &sqlitefs.CheckOptions{Repair: o.repair, Aside: aside})
+	if err == nil && !slices.ContainsFunc(problems, aboutIndex) {
+		problems = append(o.mended, problems...)
+	}
 	for _, p := range problems {
 		r.add(found{Store: u.String(), Namespace: p.Namespace, Path: p.Path, Rule: string(p.Rule), Problem: p.Detail, Repair: p.Repair, Repaired: p.Repaired})
 	}

@@ -71,7 +71,7 @@ func (r *checkReport) add(f found) {
 	case f.Lost:
 		r.out.Printf("    lost: %s\n", f.Repair)
 	case f.Repaired:
-		r.out.Printf("    repaired: %s\n", f.Repair)
+		r.out.Printf("    --repair, done: %s\n", f.Repair)
 	case f.Repair != "":
 		r.out.Printf("    --repair: %s\n", f.Repair)
 	}
