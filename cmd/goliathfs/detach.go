@@ -58,6 +58,9 @@ func (o *mountOptions) background(cmd *cobra.Command, dir string) error {
 		if text == "" {
 			return o.childFailed(cmd, child, log, start)
 		}
+		if said, err := saidSince(log, start); err == nil {
+			_, _ = cmd.ErrOrStderr().Write(said) // such as that the store shows no files
+		}
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s (process %d, log in %s)\n", strings.TrimSpace(text), child.Process.Pid, log.Name())
 		return errors.Join(err, child.Process.Release())
 	case <-cmd.Context().Done():
@@ -65,10 +68,15 @@ func (o *mountOptions) background(cmd *cobra.Command, dir string) error {
 	}
 }
 
+// saidSince returns what stands in the log from start on, at most 64 KiB.
+func saidSince(log *os.File, start int64) ([]byte, error) {
+	return io.ReadAll(io.NewSectionReader(log, start, 64<<10))
+}
+
 // childFailed tells what the child wrote to the log, which holds its reason.
 func (o *mountOptions) childFailed(cmd *cobra.Command, child *exec.Cmd, log *os.File, start int64) error {
 	err := child.Wait()
-	said, readErr := io.ReadAll(io.NewSectionReader(log, start, 64<<10))
+	said, readErr := saidSince(log, start)
 	if readErr != nil || len(said) == 0 {
 		return fmt.Errorf("the background process ended at once (%v), see %s", err, log.Name())
 	}
