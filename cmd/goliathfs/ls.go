@@ -74,7 +74,7 @@ func (o *lsOptions) run(cmd *cobra.Command, s *storeurl.Store, paths []string) e
 		case !isAt("/", path):
 			return nothingAt(path, s)
 		default:
-			if err := tellEmpty(cmd, s, "there are no files in"); err != nil {
+			if err := tellEmpty(cmd, s, "there are no files to list in"); err != nil {
 				return err
 			}
 		}

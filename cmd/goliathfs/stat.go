@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 func newStat() *cobra.Command {
@@ -104,11 +106,35 @@ func noFile(ctx context.Context, s *storeurl.Store, err error) error {
 			return err
 		}
 		page, listErr := vfs.List(ctx, s.Backend, pe.Path, vfs.ListOptions{Limit: 1})
-		if listErr != nil || len(page.Files) == 0 {
+		if listErr != nil {
+			return err
+		}
+		if len(page.Files) == 0 {
+			if near := otherCase(ctx, s.Backend, pe.Path); near != "" {
+				return fmt.Errorf("%s: no such file in %s, did you mean %s?", pe.Path, storeWords(s.Spec), near)
+			}
 			return err
 		}
 	}
 	return fmt.Errorf("%s: it is a directory, see goliathfs ls %s %s", pe.Path, storeWords(s.Spec), shellWord(pe.Path))
+}
+
+// mostNear is how many entries of a directory are compared with a name.
+const mostNear = 1000
+
+// otherCase returns the file beside path whose name differs only in the case of
+// letters, "" if there is none.
+func otherCase(ctx context.Context, b vfs.Backend, path string) string {
+	n := 0
+	for entry, err := range vfs.ReadDir(ctx, b, vpath.Dir(path)) {
+		if n++; err != nil || n > mostNear {
+			return ""
+		}
+		if !entry.Dir && strings.EqualFold(entry.Info.Path, path) {
+			return entry.Info.Path
+		}
+	}
+	return ""
 }
 
 // count writes a number with its noun: "1 file", "2 files".
