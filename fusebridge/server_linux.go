@@ -103,7 +103,7 @@ func (s *Server) begin(life context.Context) error {
 			return errors.New("nothing in this store can be written, so it is not mounted for editing: mount it read-only, without --rw")
 		}
 	}
-	server, err := fuse.NewServer(raw, s.dir, s.mountOptions())
+	server, err := newServer(raw, s.dir, s.mountOptions())
 	if err != nil {
 		return fmt.Errorf("mounting at %s failed, see goliathfs doctor: %w", s.dir, oneLine{err})
 	}
