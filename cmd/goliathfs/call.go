@@ -173,7 +173,11 @@ func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) 
 			return err
 		}
 	}
-	return o.single(cmd.Context(), runner, newOutput(cmd), toolcall.Request{Tool: args[0], Input: json.RawMessage(input)}, isTerminal(cmd.OutOrStdout()))
+	err := o.single(cmd.Context(), runner, newOutput(cmd), toolcall.Request{Tool: args[0], Input: json.RawMessage(input)}, isTerminal(cmd.OutOrStdout()))
+	if err == nil && toolcall.Writes(args[0]) && len(o.routes) == 0 {
+		tellGone(cmd, s.Spec, "/")
+	}
+	return err
 }
 
 // single runs one call. Without --json it writes the text of each page byte for
