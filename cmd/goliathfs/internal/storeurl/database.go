@@ -90,11 +90,33 @@ func (o *Opener) sqlite(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && intent < Create:
 		return nil, missing{u}
+	case err != nil && lacksLog(u.Target):
+		return nil, fmt.Errorf("%w; when it was copied from a database in use, copy %s too", bareOpen(err), u.Target+"-wal")
 	case err != nil:
 		return nil, bareOpen(err)
 	}
 	o.keep(file)
 	return file, known(ctx, u, intent, file)
+}
+
+// lacksLog reports whether a SQLite database says in its header that changes go
+// to a log first, as WAL mode does, and has no log beside it.
+func lacksLog(name string) bool {
+	const at, wal = 18, "\x02\x02" // the format versions for writing and reading
+	if !isSQLite(name) {
+		return false
+	}
+	if _, err := os.Stat(name + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	versions := make([]byte, len(wal))
+	_, err = f.ReadAt(versions, at)
+	return err == nil && string(versions) == wal
 }
 
 // bareOpen takes off the words "open NAME: " that backends put before an error:
