@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -45,21 +44,13 @@ database becomes a new database file.`,
 			if info, err := f.Stat(); err == nil && info.IsDir() {
 				return fmt.Errorf("%s is a directory, name the file of a backup", args[0])
 			}
-			if isSQLite(f) {
+			if storeurl.IsSQLite(f.Name()) {
 				return restoreSQLite(cmd, f, spec)
 			}
 			return restoreLines(cmd, f, spec)
 		},
 	}
 	return cmd
-}
-
-const sqliteMagic = "SQLite format 3\x00"
-
-func isSQLite(f *os.File) bool {
-	head := make([]byte, len(sqliteMagic))
-	_, err := f.ReadAt(head, 0)
-	return err == nil && bytes.Equal(head, []byte(sqliteMagic))
 }
 
 // restoreSQLite copies a database to its new place and opens it once.

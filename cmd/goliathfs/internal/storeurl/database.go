@@ -103,7 +103,7 @@ func (o *Opener) sqlite(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 // to a log first, as WAL mode does, and has no log beside it.
 func lacksLog(name string) bool {
 	const at, wal = 18, "\x02\x02" // the format versions for writing and reading
-	if !isSQLite(name) {
+	if !IsSQLite(name) {
 		return false
 	}
 	if _, err := os.Stat(name + "-wal"); !errors.Is(err, fs.ErrNotExist) {

@@ -25,7 +25,7 @@ func guess(raw string) string {
 		return spelled(Unix, name, "")
 	case filepath.Ext(name) == ".json", filepath.Ext(name) == ".txtar":
 		return spelled(Static, name, "")
-	case info.Mode().IsRegular() && isSQLite(name):
+	case info.Mode().IsRegular() && IsSQLite(name):
 		return spelled(SQLite, name, query)
 	}
 	return ""
@@ -44,8 +44,8 @@ func isBadger(dir string) bool {
 	return err == nil
 }
 
-// isSQLite reports whether a file starts as every SQLite database does.
-func isSQLite(name string) bool {
+// IsSQLite reports whether a file starts as every SQLite database does.
+func IsSQLite(name string) bool {
 	const magic = "SQLite format 3\x00"
 	f, err := os.Open(name)
 	if err != nil {
