@@ -15,9 +15,9 @@ import (
 func main() { os.Exit(run()) }
 
 // run executes the command line of the process and returns its exit status. The
-// first SIGINT or SIGTERM ends the context, the second the process.
+// first signal to end ends the context, the second the process.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	// Go ends a process that writes to a closed pipe; catching the signal turns
@@ -27,6 +27,16 @@ func run() int {
 	root := newRoot()
 	cmd, err := root.ExecuteContextC(ctx)
 	return report(root.ErrOrStderr(), cmd.CommandPath(), err)
+}
+
+// endSignals are those that ask for an orderly end: a mount is unmounted then and
+// a store closed. A closed terminal is one, unless nohup has it ignored.
+func endSignals() []os.Signal {
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	return ends
 }
 
 // The exit statuses.

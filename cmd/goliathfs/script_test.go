@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -133,10 +134,14 @@ func ended(ts *testscript.TestScript, neg bool, args []string) {
 
 // interrupt ends a server as Ctrl-C does, and waits for it.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: interrupt name")
+	sign := os.Signal(os.Interrupt)
+	if len(args) == 2 && args[0] == "-hangup" {
+		sign, args = syscall.SIGHUP, args[1:]
 	}
-	ts.Check(ts.Value(serversKey{}).(servers)[args[0]].Process.Signal(os.Interrupt))
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: interrupt [-hangup] name")
+	}
+	ts.Check(ts.Value(serversKey{}).(servers)[args[0]].Process.Signal(sign))
 	ended(ts, neg, args)
 }
 
