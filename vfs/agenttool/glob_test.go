@@ -71,7 +71,7 @@ func TestGlobCases(t *testing.T) {
 	}
 }
 
-// A24 to A27: what ** and * reach.
+// What ** and * reach.
 func TestGlobDepth(t *testing.T) {
 	b := memory(t, map[string]string{"/A.md": "", "/s/B.md": "", "/s/t/C.md": "", "/s": ""})
 	tools := toolset(t, agenttool.Options{Backend: b})

@@ -66,7 +66,7 @@ func TestReadPagesJoin(t *testing.T) {
 		"/separators":  "a\n\f\nb\u2028c\u0085d\v\nTARGET\n",
 		"/only breaks": strings.Repeat("\n", 500),
 	}
-	for k := range 8 { // A14: every alignment of a cut
+	for k := range 8 { // every alignment of a cut
 		contents[fmt.Sprintf("/align%d", k)] = strings.Repeat("a", k) + strings.Repeat("中文😀e\u0301", 400)
 	}
 	for name, b := range stores(t, contents) {
@@ -99,7 +99,7 @@ func TestReadEdges(t *testing.T) {
 		}
 		return res.Output
 	}
-	// A10, A11: past the end there is nothing, and the number of lines shows.
+	// Past the end there is nothing, and the number of lines shows.
 	for _, c := range []struct {
 		path         string
 		offset, line int
@@ -112,11 +112,11 @@ func TestReadEdges(t *testing.T) {
 			t.Errorf("%s from %d: %+v", c.path, c.offset, o)
 		}
 	}
-	// A12: a blank line at the end of a page is on it.
+	// A blank line at the end of a page is on it.
 	if o := read("/blank", 0, 2); o.Content != "alpha\n\n" || o.NextCursor == nil {
 		t.Errorf("%+v", o)
 	}
-	// A18: a limit of one is one line.
+	// A limit of one is one line.
 	for i, want := range []string{"a\n", "b\n", "c\n"} {
 		if o := read("/abc", i, 1); o.Content != want || o.Line != i+1 || (o.NextCursor == nil) != (i == 2) {
 			t.Errorf("line %d: %+v", i, o)
@@ -152,7 +152,7 @@ func TestReadHints(t *testing.T) {
 	tools := toolset(t, agenttool.Options{Backend: b})
 	for path, says := range map[string]string{
 		"/dir":           "is a directory",
-		"/\u00dcbung.md": "of the same look", // A33
+		"/\u00dcbung.md": "of the same look",
 		"/nothing":       "find the right path with glob",
 	} {
 		if msg, code := call(t, tools, "readFile", `{"path":"`+path+`"}`); code != agenttool.CodeNotFound || !strings.Contains(msg, says) {

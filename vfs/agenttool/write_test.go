@@ -53,20 +53,20 @@ func TestEdit(t *testing.T) {
 			{"literal replacement", "a b", "b", `$1 \n $& \0`, `a $1 \n $& \0`, "", ""},
 			{"delete text", "abc", "b", "", "ac", "", ""},
 			{"CRLF as the file has it", "one\r\ntwo\r\n", "one\r\ntwo", "1\r\n2", "1\r\n2\r\n", "", ""},
-			{"A01 CRLF file, LF asked", "one\r\ntwo\r\nthree\r\n", "one\ntwo", "1", "", agenttool.CodeNoMatch, "line endings"},
+			{"CRLF file, LF asked", "one\r\ntwo\r\nthree\r\n", "one\ntwo", "1", "", agenttool.CodeNoMatch, "line endings"},
 			{"LF file, CRLF asked", "one\ntwo\n", "one\r\ntwo", "1", "", agenttool.CodeNoMatch, "line endings"},
 			{"trailing space", "one  \ntwo\n", "one\ntwo", "1", "", agenttool.CodeNoMatch, "spaces at the end"},
 			{"normalization", "caf\u00e9", "cafe\u0301", "x", "", agenttool.CodeNoMatch, "accented"},
 			{"several at once", "caf\u00e9  \r\nend", "cafe\u0301\nend", "x", "", agenttool.CodeNoMatch, "copy the text from readFile"},
 			{"absent", "abc", "xyz", "1", "", agenttool.CodeNoMatch, "does not occur"},
-			{"A02 overlapping lines", "foo\nfoo\nfoo\n", "foo\nfoo\n", "x", "", agenttool.CodeAmbiguousMatch, "2 times"},
-			{"A02 overlapping blank lines", "a\n\n\nb", "\n\n", "x", "", agenttool.CodeAmbiguousMatch, "lines 1, 2"},
-			{"A02 overlapping letters", "aaa", "aa", "x", "", agenttool.CodeAmbiguousMatch, "2 times in /edit me.txt, on line 1, so"},
+			{"overlapping lines", "foo\nfoo\nfoo\n", "foo\nfoo\n", "x", "", agenttool.CodeAmbiguousMatch, "2 times"},
+			{"overlapping blank lines", "a\n\n\nb", "\n\n", "x", "", agenttool.CodeAmbiguousMatch, "lines 1, 2"},
+			{"overlapping letters", "aaa", "aa", "x", "", agenttool.CodeAmbiguousMatch, "2 times in /edit me.txt, on line 1, so"},
 			{"many", long, "hit", "x", "", agenttool.CodeAmbiguousMatch, "more than 10 times"},
-			{"A03 empty", "abc", "", "X", "", agenttool.CodeInvalidArgument, "oldText is empty"},
-			{"A03 empty file", "", "", "X", "", agenttool.CodeInvalidArgument, "oldText is empty"},
-			{"A04 BOM stays", "\ufeffimport os\n", "import os\n", "import sys\n", "\ufeffimport sys\n", "", ""},
-			{"A06 prefix is content", "     1: foo", "     1: foo", "bar", "bar", "", ""},
+			{"empty", "abc", "", "X", "", agenttool.CodeInvalidArgument, "oldText is empty"},
+			{"empty file", "", "", "X", "", agenttool.CodeInvalidArgument, "oldText is empty"},
+			{"BOM stays", "\ufeffimport os\n", "import os\n", "import sys\n", "\ufeffimport sys\n", "", ""},
+			{"prefix is content", "     1: foo", "     1: foo", "bar", "bar", "", ""},
 			{"too large", "x", "x", strings.Repeat("y", 1<<20+1), "", agenttool.CodeTooLarge, "split"},
 		} {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestWriteBudget(t *testing.T) {
 	}
 }
 
-// A05: of edits that race, each that reports success is in the file.
+// Of edits that race, each that reports success is in the file.
 func TestRacingEdits(t *testing.T) {
 	for name, b := range stores(t, nil) {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestRacingEdits(t *testing.T) {
 	}
 }
 
-// A07: what readFile shows, written back, is the same file.
+// What readFile shows, written back, is the same file.
 func TestRoundTripBytes(t *testing.T) {
 	b := memory(t, nil)
 	tools := toolset(t, agenttool.Options{Backend: b, Writable: true})
