@@ -34,6 +34,7 @@ type bridge struct {
 	filePerm uint32
 	dirPerm  uint32
 	writable func(path string) bool // nil in a read-only mount
+	editing  func(path string) bool // has a private node, see editor; called with the tree's lock, nil in a read-only mount
 	timeout  time.Duration
 	log      *slog.Logger
 	asked    [len(requestNames)]atomic.Uint64
@@ -150,9 +151,12 @@ func (b *bridge) enterVersion(v *version, out *fuse.EntryOut) {
 	b.tree.refVersion(v)
 	out.NodeId = v.id
 	b.fileAttr(v, &out.Attr)
-	if v.edit == nil { // else the name may soon stand for another node
+	if v.edit != nil {
+		return // the name may soon stand for another node
+	}
+	out.SetAttrTimeout(keepFor)
+	if b.editing == nil || !b.editing(v.path) {
 		out.SetEntryTimeout(keepFor)
-		out.SetAttrTimeout(keepFor)
 	}
 }
 

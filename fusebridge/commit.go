@@ -101,6 +101,8 @@ func (ed *editor) write(cancel <-chan struct{}, path, text string, base vfs.Revi
 
 // bounded calls the store and waits no longer than a request may.
 func (ed *editor) bounded(cancel <-chan struct{}, call func(context.Context) error) error {
+	ed.queue.enter()
+	defer ed.queue.leave()
 	ctx := newRequestContext(ed.ctx, cancel, ed.timeout)
 	defer ctx.release()
 	answer := make(chan error, 1)

@@ -17,6 +17,11 @@ import (
 // the name up anew and opens again, and that lookup is given the private node.
 // So the revision that others read stays whole in the page cache, and several
 // writers of one file share one buffer, as POSIX has it.
+//
+// While a path has a private node, the kernel may not keep what its name stands
+// for: the lookup that gave out that node replaced what was kept before, and later
+// ones say that they are to be asked again. So a commit shows at the next open by
+// anyone, though no handler waits for its notification.
 type editor struct {
 	*bridge
 	queue   *queue
@@ -66,6 +71,7 @@ func newEditor(b *bridge, o *Options, n *notifier) *editor {
 	}
 	b.tree.hidden = func(path string, rev vfs.Revision) bool { m, ok := ed.moved[path]; return ok && m.rev == rev }
 	b.writable = ed.access.writable
+	b.editing = func(path string) bool { return ed.open[path] != nil }
 	b.follow.learn = ed.access.learn
 	b.follow.tell = ed.queue.tell
 	return ed
@@ -224,7 +230,11 @@ func (ed *editor) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fus
 }
 
 func (ed *editor) load(cancel <-chan struct{}, e *edit) fuse.Status {
-	return e.load(func(v *version) (string, fuse.Status) { return ed.content(cancel, v, true) })
+	return e.load(func(v *version) (string, fuse.Status) {
+		ed.queue.enter()
+		defer ed.queue.leave()
+		return ed.content(cancel, v, true)
+	})
 }
 
 // Write changes the buffer.
@@ -265,7 +275,7 @@ func (ed *editor) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 		return fuse.OK
 	}
 	status, notes := ed.flush(cancel, v, e, in)
-	ed.queue.tell(notes)
+	ed.queue.post(notes...)
 	return status
 }
 
@@ -299,8 +309,6 @@ func (ed *editor) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	if e == nil {
 		return fuse.OK
 	}
-	ed.queue.enter()
-	defer ed.queue.leave()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if status := e.refused[in.Fh]; status != fuse.OK {
@@ -321,7 +329,7 @@ func (ed *editor) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
 	if e == nil || in.Fh == fhReader {
 		return
 	}
-	ed.queue.tell(ed.release(v, e, in.Fh))
+	ed.queue.post(ed.release(v, e, in.Fh)...)
 }
 
 func (ed *editor) release(v *version, e *edit, handle uint64) []note {

@@ -9,7 +9,9 @@ import "sync"
 // holds a directory's lock for it; a notification for that directory then waits
 // for the handler, and the handler, in the store, for all earlier changes to be
 // delivered. So a writer waits here for its notifications only while no handler
-// is in that position.
+// is in that position. The kernel's lock need not be that of the directory: a
+// rename holds it while it waits for the lock of a file, which a write or fsync
+// of that file has. A handler itself never waits for a notification.
 type queue struct {
 	send func([]note)
 
@@ -44,16 +46,22 @@ func (q *queue) tell(notes []note) {
 	}
 }
 
-// post sends a note and does not wait, so a handler may call it.
-func (q *queue) post(n note) {
+// post sends notes and does not wait, so a handler may call it, whatever locks of
+// the kernel or of an edit are held for it.
+func (q *queue) post(notes ...note) {
+	if len(notes) == 0 {
+		return
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.notes = append(q.notes, n)
-	q.accepted++
+	q.notes = append(q.notes, notes...)
+	q.accepted += uint64(len(notes))
 	q.moved.Broadcast()
 }
 
-// enter is called by a handler before it waits for the store, leave after.
+// enter is called by a handler before it waits for the store, leave after. Who
+// then waits for a lock that the handler holds, such as an edit's, need not enter
+// too: no writer waits for a notification as long as the handler is in.
 func (q *queue) enter() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

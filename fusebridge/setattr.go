@@ -36,8 +36,6 @@ func (ed *editor) resize(cancel <-chan struct{}, header *fuse.InHeader, size uin
 	if status != fuse.OK {
 		return status
 	}
-	ed.queue.enter()
-	defer ed.queue.leave()
 	e := v.edit
 	e.mu.Lock()
 	defer e.mu.Unlock()
