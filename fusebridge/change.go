@@ -24,6 +24,7 @@ const (
 	noteEntry  noteKind = iota // drop what is known of a name
 	noteDelete                 // a name is gone, also for who sits in it
 	noteDir                    // drop what is known of a directory's listing and times
+	noteInode                  // drop the pages and attributes of a file, of which parent is the id
 )
 
 // note is one notification.

@@ -54,6 +54,8 @@ func (ed *editor) commit(cancel <-chan struct{}, v *version, e *edit) fuse.Statu
 	err := vfs.CheckContent(text)
 	var info vfs.Info
 	if err == nil {
+		ed.setCommitting(e, true)
+		defer ed.setCommitting(e, false)
 		info, err = ed.write(cancel, e.path, text, e.base)
 	}
 	switch {
@@ -74,6 +76,12 @@ func (ed *editor) commit(cancel <-chan struct{}, v *version, e *edit) fuse.Statu
 		v.mtime = info.ModTime.UnixNano()
 	}
 	return fuse.OK
+}
+
+func (ed *editor) setCommitting(e *edit, is bool) {
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	e.committing = is
 }
 
 // write replaces a file of the store within the time limit, and sees to it that

@@ -35,6 +35,8 @@ type edit struct {
 	refused map[uint64]fuse.Status // by handle: a write through it was refused for good
 
 	openers atomic.Int64 // open for writing so many times
+
+	committing bool // the store may have what the node's revision does not tell yet; the tree's lock guards it
 }
 
 // load fills the buffer before it is read or changed. e.mu is held.

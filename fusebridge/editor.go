@@ -79,18 +79,31 @@ func newEditor(b *bridge, o *Options, n *notifier) *editor {
 
 // Lookup gives who is about to write a private node, and others what all see.
 func (ed *editor) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	v := ed.wantedBy(header, name)
-	if v == nil {
-		return ed.bridge.Lookup(cancel, header, name, out)
+	for {
+		v := ed.wantedBy(header, name)
+		if v == nil {
+			return ed.bridge.Lookup(cancel, header, name, out)
+		}
+		if status := ed.measure(cancel, v); status != fuse.OK {
+			return status // appending needs the size
+		}
+		if ed.enterPrivate(v, out) {
+			ed.count(reqLookup)
+			return fuse.OK
+		}
 	}
-	ed.count(reqLookup)
-	if status := ed.measure(cancel, v); status != fuse.OK {
-		return status // appending needs the size
-	}
+}
+
+// enterPrivate fills an entry for the node through which v is written, unless v is
+// superseded: then its writers are on to another revision.
+func (ed *editor) enterPrivate(v *version, out *fuse.EntryOut) bool {
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
+	if ed.tree.file(v.path) != v {
+		return false
+	}
 	ed.enterVersion(ed.private(v), out)
-	return fuse.OK
+	return true
 }
 
 // wantedBy returns the file that a lookup is for, if its caller is about to
@@ -120,8 +133,8 @@ func (ed *editor) private(v *version) *version {
 	if v.edit != nil {
 		return v
 	}
-	if p := ed.open[v.path]; p != nil && p.rev == v.rev {
-		return p
+	if p := ed.open[v.path]; p != nil && (p.rev == v.rev || p.edit.committing) {
+		return p // v may be what is being committed from it
 	}
 	base := v.rev
 	if m, ok := ed.moved[v.path]; ok {
@@ -153,7 +166,7 @@ func (ed *editor) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fu
 		return status
 	}
 	v.edit.openers.Add(1)
-	if ed.discarded(v, in.Pid) {
+	if ed.outdated(v, in.Pid) {
 		v.edit.openers.Add(-1)
 		return fuse.Status(syscall.ESTALE)
 	}
@@ -252,7 +265,14 @@ func (ed *editor) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (
 	if status := ed.load(cancel, e); status != fuse.OK {
 		return 0, status
 	}
-	if status := e.write(data, in.Offset); status != fuse.OK {
+	at := in.Offset
+	if end := uint64(len(e.data)); at < end && in.Flags&syscall.O_APPEND != 0 && in.WriteFlags&fuse.WRITE_CACHE == 0 {
+		// The kernel forgot the node while a lookup of it was on its way, and so
+		// believes in an old size. It is to ask again, and drop the page.
+		at = end
+		ed.queue.post(note{kind: noteInode, parent: in.NodeId})
+	}
+	if status := e.write(data, at); status != fuse.OK {
 		e.refuse(in.Fh, status)
 		return 0, status
 	}
@@ -335,15 +355,36 @@ func (ed *editor) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
 func (ed *editor) release(v *version, e *edit, handle uint64) []note {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.openers.Add(-1) > 0 {
+	if e.openers.Load() > 1 {
+		e.openers.Add(-1)
 		delete(e.refused, handle)
 		return nil
 	}
 	notes := ed.finish(v, e)
+	e.openers.Add(-1)
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
-	if ed.open[e.path] == v && e.openers.Load() == 0 { // else someone came meanwhile
-		delete(ed.open, e.path)
-	}
+	ed.letGo(v)
 	return notes
+}
+
+// Forget counts the kernel's references down, also those to private nodes.
+func (ed *editor) Forget(id, n uint64) {
+	ed.count(reqForget)
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	v := ed.tree.vers[id]
+	ed.tree.forget(id, n)
+	if v != nil && v.edit != nil {
+		ed.letGo(v)
+	}
+}
+
+// letGo ends the use of a private node, unless it is open or the kernel refers to
+// it: then who has looked it up may be about to open it, while the one before is
+// closing it, and both are to have one buffer. tree.mu is held.
+func (ed *editor) letGo(v *version) {
+	if v.lookups == 0 && v.edit.openers.Load() == 0 && ed.open[v.path] == v {
+		delete(ed.open, v.path)
+	}
 }

@@ -42,6 +42,15 @@ func TestMain(m *testing.M) {
 	case "append":
 		appendUntilError(os.Args[1])
 		return
+	case "lines":
+		appendLines(os.Args[1:])
+		return
+	case "rename":
+		renameToAndFro(os.Args[1:])
+		return
+	case "sync":
+		syncAndRead(os.Args[1:])
+		return
 	case "mount":
 		mountAndLook(os.Args[1])
 		return

@@ -49,7 +49,7 @@ func (n *notifier) tell(notes []note) {
 
 func send(server *fuse.Server, n note) fuse.Status {
 	switch n.kind {
-	case noteDir:
+	case noteDir, noteInode:
 		return server.InodeNotify(n.parent, 0, 0)
 	case noteDelete:
 		status := server.DeleteNotify(n.parent, n.child, n.name)
