@@ -202,7 +202,7 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 	}
 	ed.orphan(lost)
 	oldPath, oldRev := from.path, from.rev
-	ed.retarget(from, e, info)
+	ed.retarget(from, e, text, info)
 	if !fromStored {
 		return ed.dropMovedTo(cancel, oldPath)
 	}
@@ -372,11 +372,12 @@ func (ed *editor) putBack(from *version, path, text string) bool {
 }
 
 // retarget lets the openers of a renamed file go on under its new name, and
-// takes a file in memory out of its old place.
-func (ed *editor) retarget(from *version, e *edit, info vfs.Info) {
+// takes a file in memory out of its old place. text is what has the new name; what
+// was written since is still to be committed.
+func (ed *editor) retarget(from *version, e *edit, text string, info vfs.Info) {
 	if e != nil {
 		e.mu.Lock()
-		e.path, e.base, e.dirty, e.scratch = info.Path, info.Revision, false, false
+		e.path, e.base, e.dirty, e.scratch = info.Path, info.Revision, string(e.data) != text, false
 		e.mu.Unlock()
 	}
 	ed.tree.mu.Lock()

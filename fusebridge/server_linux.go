@@ -56,7 +56,8 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 	if err := checkTarget(real, o.NonEmpty); err != nil {
 		return nil, err
 	}
-	life, stop := context.WithCancel(ctx)
+	life, stop := context.WithCancel(context.WithoutCancel(ctx)) // what is being edited when ctx ends is still committed
+	abort := context.AfterFunc(ctx, stop)
 	s := &Server{dir: real, opts: o, stop: stop, done: make(chan struct{}), notify: &notifier{log: o.Logger}}
 	s.bridge = newBridge(life, b, &o, s.notify)
 	if o.ReadWrite {
@@ -71,6 +72,7 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 		s.bg.Wait()
 		return nil, err
 	}
+	abort()
 	go s.endWith(ctx)
 	return s, nil
 }
@@ -157,7 +159,7 @@ func (s *Server) mountOptions() *fuse.MountOptions {
 			o.Options = append(o.Options, "ro") // understood by fusermount3 only
 		}
 	}
-	if s.opts.AllowOther {
+	if s.opts.AllowOther || s.opts.ReadWrite { // else the kernel finds every file executable
 		o.Options = append(o.Options, "default_permissions")
 	}
 	return o
@@ -238,6 +240,9 @@ func (s *Server) Unmount() error {
 		}
 	}
 	s.over = true
+	if s.editor != nil {
+		s.editor.end()
+	}
 	s.stop()
 	return nil
 }

@@ -3,6 +3,7 @@
 package fusebridge_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/goliathfs/goliathfs/fusebridge"
 )
 
 // appendLines is a child that appends lines to a file, opening it anew for each,
@@ -150,5 +154,52 @@ func TestSyncedIsSeen(t *testing.T) {
 				t.Errorf("the program says %q, %v", got, err)
 			}
 		})
+	}
+}
+
+// TestUnmountCommits: what is being written when the mount ends, by whichever way,
+// is in the store.
+func TestUnmountCommits(t *testing.T) {
+	tests := []struct {
+		name string
+		end  func(*fusebridge.Server, context.CancelFunc) error
+	}{
+		{"unmount", func(s *fusebridge.Server, _ context.CancelFunc) error { return s.Unmount() }},
+		{"the context", func(s *fusebridge.Server, cancel context.CancelFunc) error { cancel(); return s.Unmount() }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			needFuse(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			mem := newMem(t, map[string]string{"/f": "old"})
+			opts := writable(t)
+			opts.UnmountTimeout = time.Millisecond // the file stays open
+			s, err := fusebridge.Mount(ctx, mem, t.TempDir(), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			look := newLooker(t)
+			look.ask("edit", under(s, "/f"))
+			look.ask("type", under(s, "/f")+" new")
+			if err := tt.end(s, cancel); err != nil {
+				t.Error(err)
+			}
+			if got := stored(t, mem)["/f"]; got != "new" {
+				t.Errorf("the store has %q", got)
+			}
+			look.ask("close", under(s, "/f"))
+			if err := s.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestNothingIsExecutable: the mode has no such bit, and access says so.
+func TestNothingIsExecutable(t *testing.T) {
+	s := mount(t, newMem(t, map[string]string{"/f": "old"}), writable(t))
+	if out, err := shell(t, s.Dir(), "test -r f && test -w f && ! test -x f && echo new >f && ! test -x f && test -x ."); err != nil {
+		t.Errorf("%v %s", err, out)
 	}
 }
