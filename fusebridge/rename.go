@@ -201,7 +201,9 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 		return ed.statusOf("rename", path, err)
 	}
 	ed.orphan(lost)
+	ed.tree.mu.Lock() // a commit may be changing the revision
 	oldPath, oldRev := from.path, from.rev
+	ed.tree.mu.Unlock()
 	ed.retarget(from, e, text, info)
 	if !fromStored {
 		return ed.dropMovedTo(cancel, oldPath)
