@@ -1,4 +1,4 @@
-// Goliathfs keeps, looks at, mounts and replays an agent's virtual text files.
+// Command goliathfs keeps, looks at, mounts and replays an agent's virtual text files.
 //
 // A store is named by a URL such as badger:./notes or sqlite:./agent-files.db;
 // package storeurl has the grammar. Each verb is one file of this package.
