@@ -26,7 +26,7 @@ func Format(comment string, entries []Entry) []byte {
 	b.WriteString(comment)
 	for _, e := range entries {
 		name, data := e.Name, e.Text
-		if mustQuote(data) {
+		if mustQuote(data) || strings.HasSuffix(name, quotedMark) {
 			name, data = name+quotedMark, quote(data)
 		}
 		fmt.Fprintf(&b, "-- %s --\n%s", name, data)
@@ -41,7 +41,7 @@ func Parse(data []byte) (comment string, entries []Entry, err error) {
 	for _, s := range sections {
 		e := Entry{s.Name, s.Text}
 		if name, ok := strings.CutSuffix(s.Name, quotedMark); ok {
-			e.Name = name
+			e.Name = strings.TrimSpace(name)
 			if e.Text, err = unquote(e.Text); err != nil {
 				return "", nil, fmt.Errorf("the entry %q: %w", s.Name, err)
 			}

@@ -90,6 +90,8 @@ func FuzzRoundTrip(f *testing.F) {
 func FuzzParse(f *testing.F) {
 	f.Add("-- a (quoted) --\n>x\\r\n")
 	f.Add("-- a --\nx\r\n")
+	f.Add("-- a  (quoted) --")            // a space that belongs to no name
+	f.Add("-- a (quoted) (quoted) --\nb") // a name that ends like the mark
 	f.Fuzz(func(t *testing.T, data string) {
 		comment, entries, err := archive.Parse([]byte(data))
 		if err != nil || strings.Contains(data, "\r") {
