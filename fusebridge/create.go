@@ -17,6 +17,17 @@ import (
 func (ed *editor) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
 	ed.count(reqCreate)
 	ed.learn(in.NodeId, name)
+	v, status := ed.createOrOpen(in, name, out)
+	if status == fuse.OK && in.Flags&syscall.O_TRUNC != 0 {
+		ed.empty(v)
+		ed.tree.mu.Lock()
+		defer ed.tree.mu.Unlock()
+		ed.fileAttr(v, &out.Attr)
+	}
+	return status
+}
+
+func (ed *editor) createOrOpen(in *fuse.CreateIn, name string, out *fuse.CreateOut) (*version, fuse.Status) {
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	v, status := ed.create(in.NodeId, name)
@@ -24,18 +35,18 @@ func (ed *editor) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out 
 		// It came since the kernel looked: open it as it is.
 		_, found := ed.tree.dirs[in.NodeId].resolve(name)
 		if found == nil {
-			return fuse.Status(syscall.EISDIR)
+			return nil, fuse.Status(syscall.EISDIR)
 		}
 		v, status = ed.private(found), fuse.OK
 	}
 	if status != fuse.OK {
-		return status
+		return nil, status
 	}
 	v.edit.openers.Add(1)
 	ed.enterVersion(v, &out.EntryOut)
 	out.Fh = ed.handles.Add(1)
 	out.OpenFlags = fuse.FOPEN_KEEP_CACHE
-	return fuse.OK
+	return v, fuse.OK
 }
 
 // create puts a new file into the tree. tree.mu is held.

@@ -157,7 +157,7 @@ func (ed *editor) private(v *version) *version {
 func (ed *editor) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	ed.count(reqOpen)
 	out.OpenFlags = fuse.FOPEN_KEEP_CACHE
-	if in.Flags&syscall.O_ACCMODE == syscall.O_RDONLY {
+	if in.Flags&syscall.O_ACCMODE == syscall.O_RDONLY && in.Flags&syscall.O_TRUNC == 0 {
 		out.OpenFlags |= fuse.FOPEN_NOFLUSH
 		return fuse.OK
 	}
@@ -169,6 +169,9 @@ func (ed *editor) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fu
 	if ed.outdated(v, in.Pid) {
 		v.edit.openers.Add(-1)
 		return fuse.Status(syscall.ESTALE)
+	}
+	if in.Flags&syscall.O_TRUNC != 0 {
+		ed.empty(v)
 	}
 	out.Fh = ed.handles.Add(1)
 	return fuse.OK

@@ -153,7 +153,11 @@ func (s *Server) mountOptions() *fuse.MountOptions {
 		DirectMountFlags:  syscall.MS_NOSUID | syscall.MS_NODEV,
 		Logger:            log.New(debugWriter{s}, "", 0),
 	}
-	if !s.opts.ReadWrite {
+	if s.opts.ReadWrite {
+		// An opening that empties the file says so itself: then a change of size
+		// without a handle is truncate(2), which is to be seen when it returns.
+		o.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC
+	} else {
 		o.DirectMountFlags |= syscall.MS_RDONLY
 		if !o.DirectMountStrict {
 			o.Options = append(o.Options, "ro") // understood by fusermount3 only

@@ -21,7 +21,7 @@ func (ed *editor) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.
 		return fuse.EPERM
 	}
 	if size, ok := in.GetSize(); ok {
-		if status := ed.resize(cancel, &in.InHeader, size); status != fuse.OK {
+		if status := ed.resize(cancel, in, size); status != fuse.OK {
 			return status
 		}
 	}
@@ -29,30 +29,29 @@ func (ed *editor) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.
 	return ed.GetAttr(cancel, &get, out)
 }
 
-// resize is buffered while the file is open, as O_TRUNC is, and committed at
-// once when it is not.
-func (ed *editor) resize(cancel <-chan struct{}, header *fuse.InHeader, size uint64) fuse.Status {
-	v, status := ed.writableNode(header)
+// resize is buffered where it is asked for through an open file, and committed at
+// once where it is asked for by name.
+func (ed *editor) resize(cancel <-chan struct{}, in *fuse.SetAttrIn, size uint64) fuse.Status {
+	v, status := ed.writableNode(&in.InHeader)
 	if status != fuse.OK {
 		return status
 	}
+	_, opened := in.GetFh()
 	e := v.edit
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if size == 0 && !e.loaded {
-		e.loaded, e.from = true, nil // the old bytes are not needed
+	if size == 0 {
+		ed.emptyLocked(v)
+	} else {
+		if status := ed.load(cancel, e); status != fuse.OK {
+			return status
+		}
+		if status := e.resize(size); status != fuse.OK {
+			return status
+		}
+		ed.touched(v, len(e.data))
 	}
-	if status = ed.load(cancel, e); status == fuse.OK {
-		status = e.resize(size)
-	}
-	if status != fuse.OK {
-		return status
-	}
-	if size == 0 && !e.removed {
-		clear(e.refused) // whoever it was begins anew
-	}
-	ed.touched(v, len(e.data))
-	if e.openers.Load() > 0 {
+	if opened {
 		return fuse.OK
 	}
 	status = ed.commit(cancel, v, e)
@@ -60,6 +59,25 @@ func (ed *editor) resize(cancel <-chan struct{}, header *fuse.InHeader, size uin
 		return fuse.EIO // ESTALE would make the kernel try again, and overwrite what won
 	}
 	return status
+}
+
+// empty begins a private node's text anew, as an opening with O_TRUNC does. Until
+// its first bytes or its close the agent sees the old text.
+func (ed *editor) empty(v *version) {
+	v.edit.mu.Lock()
+	defer v.edit.mu.Unlock()
+	ed.emptyLocked(v)
+}
+
+// emptyLocked is empty where the edit's lock is held.
+func (ed *editor) emptyLocked(v *version) {
+	e := v.edit
+	e.loaded, e.from = true, nil // the old bytes are not needed
+	e.resize(0)
+	if !e.removed {
+		clear(e.refused) // whoever it was begins anew
+	}
+	ed.touched(v, 0)
 }
 
 // Fallocate extends a file with zeros. Room need not be kept: there is enough.
