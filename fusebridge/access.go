@@ -40,6 +40,13 @@ func (a *access) learn(path string) {
 	a.byDir[dir] = writable
 }
 
+// atRoute reports whether path is where a route begins, so that no file can be
+// there.
+func (a *access) atRoute(path string) bool {
+	prefix, _ := vfs.RouteOf(a.backend, path)
+	return prefix == path
+}
+
 // writable reports what is known of path: its directory's answer, or that of the
 // nearest one above it, for routes begin at few places. Should it be wrong, the
 // store refuses the commit.

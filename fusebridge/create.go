@@ -16,7 +16,9 @@ import (
 // Create makes a file that lives in memory until its first flush.
 func (ed *editor) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
 	ed.count(reqCreate)
-	ed.learn(in.NodeId, name)
+	if status := ed.learn(in.NodeId, name); status != fuse.OK {
+		return status
+	}
 	v, status := ed.createOrOpen(in, name, out)
 	if status == fuse.OK && in.Flags&syscall.O_TRUNC != 0 {
 		ed.empty(v)
@@ -82,9 +84,9 @@ func (ed *editor) insert(d *dir, name string, v *version) {
 	}
 }
 
-// learn finds out whether a new name in a directory may be written. It may ask
+// learn finds out whether a new file may have a name in a directory. It may ask
 // the store.
-func (ed *editor) learn(parent uint64, name string) {
+func (ed *editor) learn(parent uint64, name string) fuse.Status {
 	ed.tree.mu.Lock()
 	d := ed.tree.dirs[parent]
 	var path string
@@ -92,9 +94,29 @@ func (ed *editor) learn(parent uint64, name string) {
 		path = vpath.Join(d.path, "/"+name)
 	}
 	ed.tree.mu.Unlock()
-	if vpath.CheckFile(path) == nil {
-		ed.access.learn(path)
+	if vpath.CheckFile(path) != nil {
+		return fuse.OK // place says what is wrong with it
 	}
+	if status := ed.reachable(path); status != fuse.OK {
+		return status
+	}
+	if ed.access.atRoute(path) {
+		return fuse.Status(syscall.EISDIR)
+	}
+	ed.access.learn(path)
+	return fuse.OK
+}
+
+// reachable fails while the store is away, unless the file is in memory only. Who
+// begins to write is told now, for many ignore what close says.
+func (ed *editor) reachable(path string) fuse.Status {
+	if isScratch(vpath.Base(path)) {
+		return fuse.OK
+	}
+	if err := away(ed.backend); err != nil {
+		return ed.statusOf("open", path, err)
+	}
+	return fuse.OK
 }
 
 // place says what path a new name in a directory would have, and whether it may
@@ -125,7 +147,9 @@ func (ed *editor) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, o
 	if in.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return fuse.EPERM
 	}
-	ed.learn(in.NodeId, name)
+	if status := ed.learn(in.NodeId, name); status != fuse.OK {
+		return status
+	}
 	ed.tree.mu.Lock()
 	v, status := ed.create(in.NodeId, name)
 	if status == fuse.OK {
@@ -145,7 +169,9 @@ func (ed *editor) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, o
 // Mkdir makes a directory that lives in memory until a file comes.
 func (ed *editor) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
 	ed.count(reqMkdir)
-	ed.learn(in.NodeId, name)
+	if status := ed.learn(in.NodeId, name); status != fuse.OK && status != fuse.Status(syscall.EISDIR) {
+		return status
+	}
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	d, path, status := ed.place(in.NodeId, name)
@@ -206,17 +232,6 @@ func (ed *editor) removeDir(parent uint64, name string) (path string, moved bool
 	told := changes{now: time.Now()} // by the kernel itself
 	ed.tree.prune(sub, &told)
 	return "", false, fuse.OK
-}
-
-// movedBelow reports whether the store still has a file below d that was renamed
-// away for a moment. tree.mu is held.
-func (ed *editor) movedBelow(d *dir) bool {
-	for path := range ed.moved {
-		if vpath.Within(path, d.path) {
-			return true
-		}
-	}
-	return false
 }
 
 // Link is refused: a file has one name.

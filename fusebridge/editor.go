@@ -10,6 +10,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // editor is a bridge that also takes changes. A file opened for writing gets a
@@ -41,14 +42,6 @@ type editor struct {
 type intent struct {
 	pid  uint32
 	path string
-}
-
-// movedFile is a stored file that an editor renamed to a temporary name, to put its
-// new text in its place. The store keeps it until that text comes or the
-// temporary file is removed.
-type movedFile struct {
-	rev vfs.Revision
-	to  string
 }
 
 // intentLife is how long an intent is kept: the kernel comes back at once or not
@@ -116,7 +109,9 @@ func (ed *editor) wantedBy(header *fuse.InHeader, name string) *version {
 		return nil
 	}
 	_, v := d.resolve(name)
-	if v == nil {
+	if v == nil { // it is gone, so its opening fails, and the next is another
+		delete(ed.wanted, intent{header.Pid, vpath.Join(d.path, "/"+name)})
+		delete(ed.wanted, intent{pid: header.Pid})
 		return nil
 	}
 	_, wanted := ed.wanted[intent{header.Pid, v.path}]
@@ -165,6 +160,9 @@ func (ed *editor) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fu
 	if status != fuse.OK {
 		return status
 	}
+	if status := ed.reachable(ed.pathOf(v)); status != fuse.OK {
+		return status
+	}
 	v.edit.openers.Add(1)
 	if ed.outdated(v, in.Pid) {
 		v.edit.openers.Add(-1)
@@ -200,9 +198,13 @@ func (ed *editor) writableNode(header *fuse.InHeader) (*version, fuse.Status) {
 	}
 	if _, again := ed.wanted[key]; again && !v.superseded {
 		// Opened by another way than its name, which does not look up: then the
-		// node is written through as it is.
+		// node is written through as it is, unless others write through one.
 		delete(ed.wanted, key)
-		v.edit = ed.private(v).edit
+		p := ed.private(v)
+		if p.id != 0 {
+			return nil, fuse.Status(syscall.ETXTBSY)
+		}
+		v.edit = p.edit
 		ed.open[v.path] = v
 		return v, fuse.OK
 	}
@@ -214,6 +216,12 @@ func (ed *editor) writableNode(header *fuse.InHeader) (*version, fuse.Status) {
 	}
 	ed.wanted[key] = now
 	return nil, fuse.Status(syscall.ESTALE)
+}
+
+func (ed *editor) pathOf(v *version) string {
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	return v.path
 }
 
 // editOf returns the buffer of a node, nil for one that is only read.
