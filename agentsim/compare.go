@@ -118,6 +118,9 @@ func changed(want, got string) string {
 	if note != "" {
 		show = visibleASCII
 	}
+	if show(want) == show(got) { // one has as text what stands for a character of the other
+		show = quotedLines
+	}
 	text := string(diff.Diff("golden", []byte(show(want)), "replay", []byte(show(got))))
 	if _, body, ok := strings.Cut(text, "\n--- "); ok { // without the command line that comes first
 		text = "--- " + body

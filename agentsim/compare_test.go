@@ -46,6 +46,15 @@ func TestInvisibleDifferences(t *testing.T) {
 			t.Errorf("%s: a note on normalization: %t", name, noted)
 		}
 	}
+	for _, tt := range []struct{ want, got, minus, plus string }{
+		{"a\r\n", `a\r` + "\n", `-"a\r\n"`, `+"a\\r\n"`},
+		{"a \n", "a·\n", `-"a \n"`, `+"a\u00b7\n"`},
+	} {
+		d := compare(t, tt.want, tt.got)
+		if d == nil || !strings.Contains(d.Text, tt.minus) || !strings.Contains(d.Text, tt.plus) {
+			t.Errorf("what looks like a mark: %+v", d)
+		}
+	}
 	if d := compare(t, "a\n", "a\n"); d != nil {
 		t.Errorf("equal texts differ: %+v", d)
 	}

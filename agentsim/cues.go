@@ -29,7 +29,7 @@ func (c *cues) approve(req turn.ApprovalRequest, tr *trace) (bool, error) {
 	}
 	a := (*c.approvals)[c.approved]
 	if a.Tool != req.Tool || a.Path != "" && a.Path != path {
-		return false, c.fail(a.Pos.Errorf("this approval is for %s on %s, but %s on %s asks", a.Tool, orNone(a.Path), req.Tool, path))
+		return false, c.fail(a.Pos.Errorf("this approval is for %s on %s, but %s on %s asks", a.Tool, orAny(a.Path), req.Tool, path))
 	}
 	c.approved++
 	tr.note("approval %s %s: %s", req.Tool, path, a.Answer)
@@ -61,12 +61,19 @@ func (c *cues) fail(err error) error {
 func (c *cues) left() error {
 	if n := len(*c.approvals); c.approved < n {
 		a := (*c.approvals)[c.approved]
-		return a.Pos.Errorf("%d of %d approvals were not asked for, the first of them is %s on %s", n-c.approved, n, a.Tool, orNone(a.Path))
+		return a.Pos.Errorf("%d of %d approvals were not asked for, the first of them is %s on %s", n-c.approved, n, a.Tool, orAny(a.Path))
 	}
 	if n := len(*c.fallback); c.fallbacks < n {
 		return (*c.fallback)[c.fallbacks].Pos.Errorf("%d of %d replies of the fallback were not used", n-c.fallbacks, n)
 	}
 	return nil
+}
+
+func orAny(path string) string {
+	if path == "" {
+		return "any path"
+	}
+	return path
 }
 
 // pathOf returns the path in a tool's arguments, "" if there is none.

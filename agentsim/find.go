@@ -40,6 +40,10 @@ func Find(goldenDir string, paths ...string) ([]Location, error) {
 	return found, nil
 }
 
+// followed is a directory as WalkDir wants it, to look also into one that is a
+// symbolic link.
+func followed(dir string) string { return dir + string(filepath.Separator) }
+
 func findIn(path string) ([]Location, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -54,7 +58,7 @@ func findIn(path string) ([]Location, error) {
 	}
 	var found []Location
 	goldens := filepath.Clean(goldenRoot(root))
-	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(followed(path), func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
 )
 
 // ReadGolden returns the bytes of a golden file. The error of one that is not
@@ -23,10 +25,10 @@ func ReadGolden(path string) ([]byte, error) {
 }
 
 // WriteGolden writes a golden file and the directories above it, and reports
-// whether its bytes changed. It writes a temporary file beside it and renames
+// whether it changed: a checkout with CRLF line ends says the same. It writes a temporary file beside it and renames
 // that, so that a reader and an interrupted run see the old one or the new one.
 func WriteGolden(path string, data []byte) (changed bool, err error) {
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(archive.UndoCRLF(old), data) {
 		return false, nil
 	}
 	dir := filepath.Dir(path)

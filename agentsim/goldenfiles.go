@@ -13,6 +13,7 @@ type GoldenFile struct {
 	Path         string
 	Content      string
 	Conversation string // of a store per conversation, "" for the default one
+	Shared       bool   // it is in a store that all conversations share
 	Seeded       bool   // it is as the scenario seeded it, and too large to repeat: Content is ""
 }
 
@@ -36,8 +37,8 @@ func GoldenFiles(golden []byte) ([]GoldenFile, error) {
 		if !ok {
 			continue
 		}
-		f := GoldenFile{Content: e.Text}
 		path, conversation, perConversation := strings.Cut(name, conversationMark+`"`)
+		f := GoldenFile{Content: e.Text, Shared: !perConversation}
 		if perConversation {
 			if f.Conversation, err = strconv.Unquote(`"` + conversation); err != nil {
 				return nil, fmt.Errorf("the entry %q names no conversation: %w", e.Name, err)

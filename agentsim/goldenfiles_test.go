@@ -24,6 +24,8 @@ calls:
   - tool: glob
     input: {pattern: "/**"}
     conversation: work
+  - tool: glob
+    input: {pattern: "/**"}
 -- files/n.md --
 a note
 `))
@@ -40,9 +42,10 @@ a note
 	}
 	want := []agentsim.GoldenFile{
 		{Path: "/n.md", Content: "a note\n", Conversation: "work"},
-		{Path: "/docs/a b", Content: "-- x --\n"},
-		{Path: "/docs/big.log", Seeded: true},
-		{Path: "/docs/nonl.txt", Content: "no newline"},
+		{Path: "/docs/a b", Content: "-- x --\n", Shared: true},
+		{Path: "/docs/big.log", Shared: true, Seeded: true},
+		{Path: "/docs/nonl.txt", Content: "no newline", Shared: true},
+		{Path: "/n.md", Content: "a note\n"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)

@@ -39,7 +39,7 @@ func (l Location) Load() (*Scenario, error) {
 
 // Parse reads a scenario from memory. The file is named in errors only.
 func Parse(file, name string, data []byte) (*Scenario, error) {
-	comment, sections := archive.Split(string(archive.UndoCRLF(data)))
+	comment, sections := archive.Split(strings.TrimPrefix(string(archive.UndoCRLF(data)), "\ufeff")) // some editors begin a file with U+FEFF
 	sc := &Scenario{Path: file, Name: name, Description: strings.TrimSpace(comment), seeds: map[string]string{}}
 	found := false
 	for _, s := range sections {

@@ -80,6 +80,14 @@ func TestScenarioErrorsOfReplay(t *testing.T) {
 	}
 }
 
+// Some editors begin a file with U+FEFF, which is no part of it.
+func TestByteOrderMark(t *testing.T) {
+	text := strings.TrimPrefix(scenario(look), "What it shows.\n\n")
+	if got, want := replay(t, "\ufeff"+text), replay(t, text); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // A checkout that turned every line to CRLF reads as it was written; where only
 // a seed has CRLF, the seed means it.
 func TestCheckoutWithCRLF(t *testing.T) {
@@ -135,6 +143,12 @@ func TestFind(t *testing.T) {
 		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+	if err := os.Symlink("scenarios", filepath.Join(dir, "link")); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	if diff := cmp.Diff([]string{"a/one link/golden/a/one.txtar", "b/two link/golden/b/two.txtar"}, find("", "link")); diff != "" {
+		t.Errorf("a symbolic link (-want +got):\n%s", diff)
 	}
 	for paths, want := range map[string]string{"nowhere": "there are no scenarios", "empty": "nothing to replay"} {
 		if got := find("", paths); len(got) != 1 || !strings.Contains(got[0], want) {

@@ -41,15 +41,19 @@ func (s *series) label(value string) (string, bool) {
 	return fmt.Sprintf("<%s:%d>", s.kind, n), ok
 }
 
-// parse returns the number in a whole value such as "<rev:2>", 0 if it is none.
-func (s *series) parse(value string) int {
-	digits, ok := strings.CutPrefix(value, "<"+s.kind+":")
-	digits, end := strings.CutSuffix(digits, ">")
-	n, err := strconv.Atoi(digits)
-	if !ok || !end || err != nil || n < 1 || digits[0] == '+' {
-		return 0
+// value returns what a whole value such as "<rev:2>" stands for. ok is false for
+// a text that is none; the error says that the number has not been seen.
+func (s *series) value(text string) (value string, ok bool, err error) {
+	digits, prefixed := strings.CutPrefix(text, "<"+s.kind+":")
+	digits, closed := strings.CutSuffix(digits, ">")
+	if !prefixed || !closed || digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return "", false, nil
 	}
-	return n
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > len(s.values) {
+		return "", false, fmt.Errorf("%s has not been seen yet: %d of this kind have, numbered from 1 as they first appear in results", text, len(s.values))
+	}
+	return s.values[n-1], true, nil
 }
 
 // see numbers what a result holds.
@@ -77,13 +81,14 @@ func (n *names) see(out agenttool.Output) {
 // cursor only. A number that has not been seen is an error.
 func (n *names) resolve(input json.RawMessage) (json.RawMessage, error) {
 	var unseen error
-	out := rewriteValues(string(input), isArgument, func(value string) (string, bool) {
+	out := rewriteValues(string(input), isArgument, func(text string) (string, bool) {
 		for _, s := range []*series{&n.revisions, &n.cursors} {
-			number := s.parse(value)
-			if number > len(s.values) {
-				unseen = fmt.Errorf("%s has not been seen yet: %d of this kind have, numbered as they first appear in results", value, len(s.values))
-			} else if number > 0 {
-				return s.values[number-1], true
+			value, ok, err := s.value(text)
+			if err != nil {
+				unseen = err
+			}
+			if ok {
+				return value, true
 			}
 		}
 		return "", false

@@ -58,7 +58,7 @@ func (r *Runner) goldensIn(path string) ([]Location, error) {
 		return nil, err
 	}
 	var found []Location
-	err = filepath.WalkDir(filepath.Join(goldens, area), func(p string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(followed(filepath.Join(goldens, area)), func(p string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(p, extension) {
 			name := strings.TrimSuffix(strings.TrimPrefix(p, filepath.Clean(goldens)+string(filepath.Separator)), extension)
 			found = append(found, Location{Path: filepath.Join(root, name+extension), Name: filepath.ToSlash(name), Golden: p})

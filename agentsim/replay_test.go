@@ -30,11 +30,16 @@ func TestReplayFailures(t *testing.T) {
 		"second call":           {"calls:\n  - {tool: glob, input: {pattern: /x}}\n  - {tool: grep, input: {}}", "2 grep", "pattern"},
 		"unseen revision":       {`calls: [{tool: readFile, input: {path: /x, cursor: "<cursor:1>"}}]`, "1 readFile", "<cursor:1> has not been seen yet"},
 		"unseen in a turn":      {`turns: [{ask: hi, model: [{json: {kind: tool, tool: readFile, brief: ""}}, {json: {path: /x, cursor: "<rev:7>"}}]}]`, "turn 1", "model call 2 (arguments): <rev:7> has not been seen"},
+		"revision zero":         {"filesystem: {readOnly: false}\ncalls: [{tool: deleteFile, input: {path: /x, revision: \"<rev:0>\"}, expect: {error: not-found}}]", "1 deleteFile", "<rev:0> has not been seen yet"},
+		"revision of 20 digits": {"calls: [{tool: readFile, input: {path: /x, cursor: \"<cursor:99999999999999999999>\"}}]", "1 readFile", "has not been seen yet"},
+		"unseen in a text":      {`turns: [{ask: hi, model: [{json: {kind: tool, tool: readFile, brief: ""}}, {text: '{"path":"/x","cursor":"<cursor:2>"}'}]}]`, "turn 1", "model call 2 (arguments): <cursor:2> has not been seen"},
+		"run that failed":       {"filesystem: {tools: []}\nturns: [{ask: hi, conversation: ' ', model: [{text: a}]}]", "turn 1", `the conversation " " is blank`},
 		"script ran out":        {`turns: [{ask: hi, model: [{json: {kind: tool, tool: grep, brief: find it}}]}]`, "turn 1", "model call 2, which asks for arguments"},
 		"no script":             {`turns: [{ask: hi}]`, "turn 1", "model call 1, which asks for plan"},
 		"reply left over":       {`turns: [{ask: hi, model: [{json: {kind: answer, brief: ""}}, {text: a}, {text: b}]}]`, "turn 1", "1 of 3 scripted replies were not used"},
-		"approval left over":    {`turns: [{ask: hi, approvals: [{tool: writeFile, answer: yes}], model: [{json: {kind: answer, brief: ""}}, {text: a}]}]`, "turn 1", "1 of 1 approvals were not asked for"},
+		"approval left over":    {`turns: [{ask: hi, approvals: [{tool: writeFile, answer: yes}], model: [{json: {kind: answer, brief: ""}}, {text: a}]}]`, "turn 1", "1 of 1 approvals were not asked for, the first of them is writeFile on any path"},
 		"approval ran out":      {"filesystem: {readOnly: false}\nturns: [{ask: hi, approvals: [], model: [{" + write + "}]}]", "turn 1", "the 0 that are listed"},
+		"approvals before rest": {"filesystem: {readOnly: false}\nturns: [{ask: hi, approvals: [], model: [{" + write + "}, {text: a}]}]", "turn 1", "the 0 that are listed"},
 		"approval of another":   {"filesystem: {readOnly: false}\nturns: [{ask: hi, approvals: [{tool: writeFile, path: /y, answer: yes}], model: [{" + write + "}]}]", "turn 1", "this approval is for writeFile on /y"},
 		"agent approval unused": {"approvals: [{tool: writeFile, answer: yes}]\nfilesystem: {tools: []}\nturns: [{ask: hi, model: [{text: a}]}]", "", "not asked for"},
 		"fallback left over":    {"filesystem: {tools: []}\nturns: [{ask: hi, fallback: [{text: x}], model: [{text: a}]}]", "turn 1", "replies of the fallback were not used"},
@@ -89,6 +94,36 @@ calls:
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
+	}
+}
+
+// A text that serves as arguments is resolved like JSON, and a golden shows the
+// numbers, also where a small model fences what it says.
+func TestNormalizationOfTexts(t *testing.T) {
+	got := replay(t, scenario("filesystem: {readOnly: false}\n"+`
+turns:
+  - ask: Shorten it.
+    approvals: [{tool: deleteFile, path: /a, answer: yes}]
+    model:
+      - toolCall: {name: readFile, input: {path: /a}}
+      - json: {kind: tool, tool: deleteFile, brief: shorten}
+      - text: "`+"```json\\n{\\\"path\\\":\\\"/a\\\",\\\"revision\\\":\\\"<rev:1>\\\"}\\n```"+`"
+      - json: {kind: answer, brief: done}
+      - text: "<rev:1> is gone."
+    expect: {tools: [{tool: readFile, status: ok}, {tool: deleteFile, status: ok}]}
+`, "/a", "x\n"))
+	for _, want := range []string{`\"revision\":\"<rev:1>\"}\n` + "```", `input: {"path":"/a","revision":"<rev:1>"}`, "answer: <rev:1> is gone."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+// A name that is no tool's cannot break a golden.
+func TestNameOfNoTool(t *testing.T) {
+	got := replay(t, scenario(`calls: [{tool: "a --\n-- b", input: {}, expect: {error: invalid-argument}}]`))
+	if !strings.Contains(got, "\n-- 1 \"a --\\n-- b\" --\ninput: {}\n") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
 	"github.com/goliathfs/goliathfs/agentsim/turn"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
@@ -94,7 +95,7 @@ func (r *replayer) call(ctx context.Context, number int, c *callSpec, limit int)
 	if callErr != nil {
 		head = append(head, "error: "+string(agenttool.CodeOf(callErr)))
 	}
-	r.t.addStep(fmt.Sprintf("%d %s", number, c.Tool), head, pages)
+	r.t.addStep(fmt.Sprintf("%d %s", number, archive.Word(c.Tool)), head, pages)
 	return c.Expect.check(results(pages), callErr)
 }
 

@@ -83,10 +83,17 @@ func (r *replayer) turn(ctx context.Context, number int, spec *turnSpec, agent *
 	if ctx.Err() != nil {
 		return err
 	}
-	if err := script.Err(); err != nil {
-		return err
+	for _, failure := range []error{script.Err(), approvals.err, fallback.err} {
+		if failure != nil {
+			return failure
+		}
 	}
-	for _, failure := range []error{script.Done(), approvals.err, fallback.err, own.left()} {
+	if err != nil { // why the run failed comes before what it therefore left over
+		if err := spec.Expect.check(out, err); err != nil {
+			return err
+		}
+	}
+	for _, failure := range []error{script.Done(), own.left()} {
 		if failure != nil && out != nil && out.Reason != "" {
 			return fmt.Errorf("%w; the turn was escalated for %s", failure, out.Reason)
 		}

@@ -50,14 +50,29 @@ func (g *githubReporter) Finish(s Summary) error {
 	}
 	out := &writer{w: g.summary}
 	out.printf("### Scenarios\n\n%s\n", s)
-	for _, res := range g.failures {
-		fence := "```"
-		for strings.Contains(Explain(res), fence) {
-			fence += "`"
+	size := 0
+	for i, res := range g.failures {
+		text := details(res)
+		if size += len(text); size > maxSummary {
+			out.printf("\nThe log tells of %d more.\n", len(g.failures)-i)
+			break
 		}
-		out.printf("\n<details><summary>%s: %s</summary>\n\n%sdiff\n%s%s\n</details>\n", res.Location.Name, res.Status, fence, Explain(res), fence)
+		out.printf("%s", text)
 	}
 	return out.err
+}
+
+// maxSummary is how many bytes of failures the summary tells of. GitHub shows
+// nothing of a summary that is over 1 MiB.
+const maxSummary = 1<<20 - 1<<16
+
+// details is one failure in Markdown.
+func details(res Result) string {
+	text, fence := Explain(res), "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fmt.Sprintf("\n<details><summary>%s: %s</summary>\n\n%sdiff\n%s%s\n</details>\n", res.Location.Name, res.Status, fence, text, fence)
 }
 
 // data escapes the message of a workflow command.

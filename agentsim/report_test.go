@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -109,6 +110,18 @@ func TestGitHubReport(t *testing.T) {
 	}
 	if s := summary.String(); !strings.Contains(s, summaryLine) || !strings.Contains(s, "<summary>b/differs: differs</summary>") || !strings.Contains(s, "+100%\n") {
 		t.Errorf("the summary is\n%s", s)
+	}
+
+	var large bytes.Buffer
+	many, err := agentsim.NewReporter("github", io.Discard, agentsim.ReporterOptions{StepSummary: &large})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		many.Report(agentsim.Result{Status: agentsim.Failed, Err: errors.New(strings.Repeat("x", 100_000))})
+	}
+	if err := many.Finish(agentsim.Summary{}); err != nil || large.Len() > 1<<20 || !strings.Contains(large.String(), "The log tells of 11 more.") {
+		t.Errorf("a summary of %d bytes, where GitHub takes 1 MiB, %v", large.Len(), err)
 	}
 
 	var out bytes.Buffer

@@ -132,16 +132,18 @@ func (r *Runner) Run(ctx context.Context) (Summary, error) {
 	}()
 	var sum Summary
 	for i := range selected {
-		sum.count(<-results[i], r.Reporter)
+		if res := <-results[i]; ctx.Err() == nil { // what was stopped has not failed
+			sum.count(res, r.Reporter)
+		}
 	}
 	workers.Wait()
+	if err := ctx.Err(); err != nil {
+		return sum, fmt.Errorf("the replay was stopped: %w", err)
+	}
 	for _, l := range orphans {
 		sum.count(orphaned(l), r.Reporter)
 	}
 	sum.Duration = time.Since(begin)
-	if err := ctx.Err(); err != nil {
-		return sum, fmt.Errorf("the replay was stopped: %w", err)
-	}
 	if r.Reporter == nil {
 		return sum, nil
 	}

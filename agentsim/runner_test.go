@@ -118,9 +118,10 @@ func TestRunnerErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r = agentsim.Runner{Paths: []string{dir}}
-	if _, err := r.Run(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("a stopped run gave %v", err)
+	told := &collector{}
+	r = agentsim.Runner{Paths: []string{dir}, Reporter: told}
+	if _, err := r.Run(ctx); !errors.Is(err, context.Canceled) || len(told.results) != 0 {
+		t.Errorf("a stopped run gave %v and told of %v, which did not fail", err, told.results)
 	}
 }
 
@@ -134,6 +135,13 @@ func TestWriteGolden(t *testing.T) {
 		if err != nil || changed != tt.changed || readFile(t, path) != tt.data {
 			t.Errorf("write %d: %t, %v", i, changed, err)
 		}
+	}
+	checkout := filepath.Join(t.TempDir(), "crlf.txtar")
+	if err := os.WriteFile(checkout, []byte("a\r\nb\r\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := agentsim.WriteGolden(checkout, []byte("a\nb\n")); changed || err != nil {
+		t.Errorf("a checkout with CRLF was written anew: %t, %v", changed, err)
 	}
 	if _, err := agentsim.WriteGolden(filepath.Join(path, "below-a-file"), nil); err == nil {
 		t.Error("a golden was written below a file")

@@ -50,6 +50,9 @@ func (tr *trace) next(what string) string {
 func (tr *trace) call(req turn.Request, reply turn.ScriptedReply) {
 	name := tr.next(string(req.Stage))
 	head := []string{fmt.Sprintf("prompt: %d of %d tokens, reply at most %d", tr.asked.Tokens, tr.asked.Limit, req.MaxOutput)}
+	if req.Stage == turn.StageArguments { // a text may hold them too
+		reply.Text = tr.names.input(json.RawMessage(reply.Text))
+	}
 	shown, known := tr.systems[req.System]
 	if known {
 		head = append(head, "system: as "+shown)

@@ -25,6 +25,15 @@ func visibleASCII(text string) string {
 	return eachLine(text, func(r rune) bool { return r != '\t' && (r < ' ' || r >= 0x7f) })
 }
 
+// quotedLines shows each line as a Go string, which no other line looks like.
+func quotedLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(&b, "%+q\n", line)
+	}
+	return b.String()
+}
+
 func eachLine(text string, escape func(rune) bool) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

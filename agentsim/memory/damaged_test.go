@@ -28,6 +28,8 @@ var damaged = map[string]string{
 	"stray byte":          "{\"summary\":\"a\xffb\"}",
 	"lone high surrogate": `{"summary":"\ud800"}`,
 	"lone low surrogate":  `{"summary":"\uDE00"}`,
+	"nanoseconds":         `{"recent":[{"ask":"a","answer":"b","at":1767225600000000000}]}`,
+	"before the years":    `{"recent":[{"ask":"a","answer":"b","at":-99999999999999}]}`,
 	"raw NUL":             "{\"summary\":\"a\x00b\"}",
 }
 
@@ -38,6 +40,7 @@ var sound = map[string]string{
 	"pair":              `{"summary":"\ud83d\ude00"}`,
 	"escaped backslash": `{"summary":"\\ud800"}`,
 	"milliseconds":      `{"recent":[{"ask":"a","answer":"b","at":1767225600000}]}`,
+	"the last of them":  `{"recent":[{"ask":"a","answer":"b","at":253402300799999}]}`,
 	"unknown names":     `{"summary":"x","mood":1}`,
 }
 

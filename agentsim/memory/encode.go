@@ -75,6 +75,9 @@ func (e *Exchange) UnmarshalJSON(data []byte) error {
 	var ms int64
 	if json.Unmarshal(raw.At, &ms) == nil {
 		e.At = time.UnixMilli(ms).UTC()
+		if y := e.At.Year(); y < 0 || y > 9999 { // it could not be saved again
+			return fmt.Errorf("the time %d of an exchange is in no year of four digits, Unix milliseconds are wanted", ms)
+		}
 		return nil
 	}
 	return json.Unmarshal(raw.At, &e.At)

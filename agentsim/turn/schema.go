@@ -229,14 +229,42 @@ func canonical(args map[string]json.RawMessage) string {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		var value any
-		compact := args[name]
-		if json.Unmarshal(args[name], &value) == nil {
-			if c, err := json.Marshal(value); err == nil {
-				compact = c
-			}
-		}
-		fmt.Fprintf(&b, "%s:%s,", jsonText(name), compact)
+		fmt.Fprintf(&b, "%s:%s,", jsonText(name), canonicalValue(args[name]))
 	}
 	return b.String()
+}
+
+// canonicalValue keeps every digit of a whole number: two identifiers beyond
+// what a float64 holds exactly are two calls.
+func canonicalValue(raw json.RawMessage) json.RawMessage {
+	var value any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if dec.Decode(&value) != nil {
+		return raw
+	}
+	compact, err := json.Marshal(canonicalNumbers(value))
+	if err != nil {
+		return raw
+	}
+	return compact
+}
+
+// canonicalNumbers gives numbers that are written differently one form.
+func canonicalNumbers(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name := range v {
+			v[name] = canonicalNumbers(v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = canonicalNumbers(v[i])
+		}
+	case json.Number:
+		if f, err := v.Float64(); err == nil && strings.ContainsAny(string(v), ".eE") {
+			return f
+		}
+	}
+	return value
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -70,6 +71,10 @@ func (s *Scripted) next(req Request) ScriptedReply {
 	}
 	if req.Stage == StageArguments && reply.JSON != nil {
 		reply.JSON, err = s.Resolve(reply.JSON)
+	} else if args := object(reply.Reply); req.Stage == StageArguments && args != nil {
+		var resolved json.RawMessage
+		resolved, err = s.Resolve(args)
+		reply.Text = strings.Replace(reply.Text, string(args), string(resolved), 1)
 	}
 	if err != nil {
 		return s.fail(fmt.Errorf("model call %d (%s): %w", n+1, req.Stage, err))

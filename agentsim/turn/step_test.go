@@ -216,6 +216,8 @@ func TestRepeats(t *testing.T) {
 		"a failed write":         {replies(a(`{"text":"a"}`), tool("touch", `{"text":""}`), a(`{"text":"a"}`), answer("ok")), "ok error ok", ""},
 		"cached, then a write":   {replies(a(`{"text":"a"}`), a(`{"text":"a"}`), tool("touch", `{"text":"x"}`), a(`{"text":"a"}`), answer("ok")), "ok cached ok ok", ""},
 		"other arguments":        {replies(a(`{"text":"a"}`), a(`{"text":"b"}`), answer("ok")), "ok ok", ""},
+		"the last of 16 digits":  {replies(a(`{"text":"a","times":9007199254740993}`), a(`{"text":"a","times":9007199254740992}`), answer("ok")), "ok ok", ""},
+		"forms of a number":      {replies(a(`{"text":"a","times":100}`), a(`{"text":"a","times":1e2}`), a(`{"text":"b","times":1}`), a(`{"text":"b","times":1.0}`), answer("ok")), "ok cached ok cached", ""},
 	} {
 		out, _ := run(t, turn.Options{Functions: []turn.Function{picky, write, never, ask}, Approve: approve}, tt.script...)
 		if statuses(out) != tt.statuses || out.Reason != tt.reason {

@@ -34,7 +34,7 @@ func openGolden(raw string) (vfs.Backend, []storeurl.Problem, error) {
 	var seeded []storeurl.Problem
 	for _, f := range found {
 		switch {
-		case f.Conversation != "" && f.Conversation != conversation:
+		case !f.Shared && f.Conversation != conversation:
 		case f.Seeded:
 			seeded = append(seeded, storeurl.Problem{Path: f.Path, Reason: "the golden does not repeat it, it is as the scenario seeds it"})
 		default:
