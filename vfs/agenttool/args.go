@@ -37,7 +37,7 @@ func parseArgs(s spec, input json.RawMessage) (args, error) {
 		name, _ := tok.(string)
 		p, known := s.param(name)
 		if !known {
-			return nil, refuse(CodeInvalidArgument, "%s has no argument %q, use %s", s.name, name, s.paramNames())
+			return nil, refuse(CodeInvalidArgument, "%s has no argument %s, use %s", s.name, quoted(name), s.paramNames())
 		}
 		if seen[name] {
 			return nil, refuse(CodeInvalidArgument, "the argument %q is given twice, give it once", name)

@@ -32,12 +32,12 @@ func badPath(path string, err error) error {
 	return &Error{CodeInvalidPath, fmt.Sprintf("%s is no usable path (%s), send an absolute path such as /notes/today.md", quoted(path), cause(err)), err}
 }
 
-// quoted shortens a path for a message, so that a message stays one.
-func quoted(path string) string {
-	if r := []rune(path); len(r) > 60 {
-		path = string(r[:60]) + "…"
+// quoted shortens what a model sent for a message, so that a message stays one.
+func quoted(sent string) string {
+	if r := []rune(sent); len(r) > 60 {
+		sent = string(r[:60]) + "…"
 	}
-	return fmt.Sprintf("%q", path)
+	return fmt.Sprintf("%q", sent)
 }
 
 // read returns a file whose content is text.

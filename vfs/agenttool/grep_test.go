@@ -244,6 +244,7 @@ func FuzzGrep(f *testing.F) {
 	f.Add("İstanbul ıI", "i", false)
 	f.Add("aaa\naab\n", "aab", true)
 	f.Add("ǅ ǆ Ǆ\nﬀ", "ǆ", false)
+	f.Add(strings.Repeat("zQ\u212Ak", 900)+"\nzq"+strings.Repeat("Kk", 50)+"z", strings.Repeat("kK", 50)+"z", false)
 	f.Fuzz(func(t *testing.T, content, pattern string, caseSensitive bool) {
 		if !utf8.ValidString(content) || !utf8.ValidString(pattern) || pattern == "" || len(pattern) > 200 || len(content) > 60000 {
 			t.Skip("not what a store or a call can hold")

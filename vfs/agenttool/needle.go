@@ -17,9 +17,10 @@ type needle struct {
 	// that is rarest in ordinary text, and its forms. Searching for the forms of
 	// one rare character and comparing around each hit is an order of magnitude
 	// faster than folding the text.
-	runes  []rune
-	anchor int
-	forms  []string
+	runes   []rune
+	anchor  int
+	forms   []string
+	borders []int // of runes; made when it is first needed
 }
 
 func newNeedle(text string, ignoreCase bool) *needle {
@@ -83,7 +84,8 @@ type scanner struct {
 	s string
 	// next[i] is the first place, at or after the last asked, of forms[i]; kept
 	// so that a form which is absent is looked for once and not after every hit.
-	next []int
+	next     []int
+	compared int // characters compared so far
 }
 
 func (n *needle) in(s string) *scanner {
@@ -110,6 +112,7 @@ func (sc *scanner) find(from int) int {
 		}
 		return from + i
 	}
+	allowed := sc.compared + 1024
 	for at := from; ; at++ {
 		if at = sc.nextAnchor(at); at == len(sc.s) {
 			return -1
@@ -117,7 +120,56 @@ func (sc *scanner) find(from int) int {
 		if start := sc.startAround(at); start >= from {
 			return start
 		}
+		if sc.compared > allowed+8*(at-from) {
+			return sc.findLinear(from)
+		}
 	}
+}
+
+// findLinear is find by the algorithm of Knuth, Morris and Pratt. It is slower in
+// ordinary text, but its cost does not depend on the needle: in a text such as
+// "zzzz…" comparing around each anchor costs the product of both lengths.
+func (sc *scanner) findLinear(from int) int {
+	if sc.borders == nil {
+		sc.borders = bordersOf(sc.runes)
+	}
+	matched := 0 // characters of the needle that stand before i
+	for i := from; i < len(sc.s); {
+		r, size := utf8.DecodeRuneInString(sc.s[i:])
+		i += size
+		sc.compared++
+		if matched = extend(sc.runes, sc.borders, matched, canonical(r)); matched < len(sc.runes) {
+			continue
+		}
+		for range sc.runes {
+			_, size := utf8.DecodeLastRuneInString(sc.s[:i])
+			i -= size
+		}
+		return i
+	}
+	return -1
+}
+
+// bordersOf returns for each k the length of the longest beginning of runes[:k+1],
+// but for all of it, with which it also ends.
+func bordersOf(runes []rune) []int {
+	borders := make([]int, len(runes))
+	for k := 1; k < len(runes); k++ {
+		borders[k] = extend(runes, borders, borders[k-1], runes[k])
+	}
+	return borders
+}
+
+// extend returns with how many characters of runes a text ends after r, when
+// before r it ended with n, which is less than all.
+func extend(runes []rune, borders []int, n int, r rune) int {
+	for n > 0 && runes[n] != r {
+		n = borders[n-1]
+	}
+	if runes[n] == r {
+		n++
+	}
+	return n
 }
 
 // nextAnchor returns where the next form of the anchor stands, or len(s).
@@ -141,6 +193,7 @@ func (sc *scanner) startAround(at int) int {
 	i := at
 	for _, want := range sc.runes[sc.anchor:] {
 		r, size := utf8.DecodeRuneInString(sc.s[i:])
+		sc.compared++
 		if size == 0 || canonical(r) != want {
 			return -1
 		}
@@ -149,6 +202,7 @@ func (sc *scanner) startAround(at int) int {
 	i = at
 	for k := sc.anchor - 1; k >= 0; k-- {
 		r, size := utf8.DecodeLastRuneInString(sc.s[:i])
+		sc.compared++
 		if size == 0 || canonical(r) != sc.runes[k] {
 			return -1
 		}

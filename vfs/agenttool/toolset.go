@@ -2,6 +2,7 @@ package agenttool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,7 +29,8 @@ type Scope struct {
 type Options struct {
 	// Backend holds the files; nil means an empty memory store.
 	Backend vfs.Backend
-	// BackendFor, when set, chooses the backend of each call instead.
+	// BackendFor, when set, chooses the backend of each call instead, or returns
+	// an error.
 	BackendFor func(ctx context.Context, scope Scope) (vfs.Backend, error)
 	// Root is the directory that the tools are confined to; "" means "/". Paths
 	// stay absolute.
@@ -164,7 +166,7 @@ func (t *Toolset) begin(ctx context.Context, scope Scope, tool string) (*call, e
 		if s, known := specOf(tool); known && s.writes {
 			return nil, refuse(CodeReadOnly, "%s is not allowed here, use one of %s", tool, toolNames(t.offered))
 		}
-		return nil, refuse(CodeInvalidArgument, "there is no tool %q, use one of %s", tool, toolNames(t.offered))
+		return nil, refuse(CodeInvalidArgument, "there is no tool %s, use one of %s", quoted(tool), toolNames(t.offered))
 	}
 	c := &call{ctx: ctx, opts: &t.opts, budget: scope.MaxTokens, count: scope.CountTokens}
 	if c.budget == 0 {
@@ -177,9 +179,17 @@ func (t *Toolset) begin(ctx context.Context, scope Scope, tool string) (*call, e
 		c.count = t.opts.CountTokens
 	}
 	b, err := t.opts.BackendFor(ctx, scope)
-	if err != nil {
-		return nil, &Error{CodeStore, "the files cannot be reached, tell the user: " + err.Error(), err}
+	if err == nil && b == nil {
+		err = errNoBackend
 	}
-	c.b = b
-	return c, nil
+	switch {
+	case err == nil:
+		c.b = b
+		return c, nil
+	case ctx.Err() != nil: // a time limit of the choice alone cancels no call
+		return nil, &Error{CodeCanceled, "the call was canceled, do not go on", err}
+	}
+	return nil, &Error{CodeStore, "the files cannot be reached, tell the user: " + err.Error(), err}
 }
+
+var errNoBackend = errors.New("the application chose no store for this conversation")

@@ -132,6 +132,13 @@ func TestToolNotOnOffer(t *testing.T) {
 			t.Errorf("%q: %s %s", tool, code, msg)
 		}
 	}
+	// However long a name was sent, the message stays a sentence.
+	if msg, _ := call(t, tools, strings.Repeat("x", 100_000), `{}`); len(msg) > 200 {
+		t.Errorf("the message has %d bytes", len(msg))
+	}
+	if msg, _ := call(t, tools, "glob", `{"`+strings.Repeat("x", 100_000)+`":1}`); len(msg) > 200 {
+		t.Errorf("the message has %d bytes", len(msg))
+	}
 }
 
 // Each conversation gets the backend that the application chose for it.
@@ -156,6 +163,28 @@ func TestBackendFor(t *testing.T) {
 	_, err := tools.ReadFile(t.Context(), agenttool.Scope{Conversation: "other"}, agenttool.ReadInput{Path: "/a"})
 	if agenttool.CodeOf(err) != agenttool.CodeStore || !errors.Is(err, boom) {
 		t.Errorf("a failing choice gives %v", err)
+	}
+}
+
+// A choice that fails in another way: it found nothing, or was not waited for.
+func TestBackendForFails(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		ctx  context.Context
+		err  error
+		code agenttool.Code
+		says string
+	}{
+		{t.Context(), nil, agenttool.CodeStore, "chose no store"},
+		{t.Context(), context.DeadlineExceeded, agenttool.CodeStore, "cannot be reached"},
+		{ended, context.Canceled, agenttool.CodeCanceled, "do not go on"},
+	} {
+		tools := toolset(t, agenttool.Options{BackendFor: func(context.Context, agenttool.Scope) (vfs.Backend, error) { return nil, c.err }})
+		_, err := tools.ReadFile(c.ctx, agenttool.Scope{}, agenttool.ReadInput{Path: "/a"})
+		if agenttool.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("a choice that returns %v: %v, want %s and %q", c.err, err, c.code, c.says)
+		}
 	}
 }
 
