@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/goliathfs/goliathfs/internal/jsontext"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -149,37 +150,8 @@ func checkText(input []byte) error {
 	if !utf8.Valid(input) {
 		return refuse(CodeInvalidArgument, "the arguments are not valid UTF-8, send them as UTF-8 text")
 	}
-	for i := 0; i < len(input); i++ {
-		if input[i] != '\\' {
-			continue
-		}
-		unit, ok := escapedUnit(input[i:])
-		if !ok {
-			i++ // the escaped character, which may be a backslash
-			continue
-		}
-		i += 5
-		switch {
-		case unit >= 0xDC00 && unit <= 0xDFFF:
-			return errSurrogate
-		case unit >= 0xD800 && unit <= 0xDBFF:
-			low, ok := escapedUnit(input[i+1:])
-			if !ok || low < 0xDC00 || low > 0xDFFF {
-				return errSurrogate
-			}
-			i += 6
-		}
+	if at, _ := jsontext.HalfPair(input); at >= 0 {
+		return refuse(CodeInvalidArgument, "the arguments hold half of a surrogate pair, send whole characters")
 	}
 	return nil
-}
-
-var errSurrogate = refuse(CodeInvalidArgument, "the arguments hold half of a surrogate pair, send whole characters")
-
-// escapedUnit reads an escape of the form \uXXXX at the start of b.
-func escapedUnit(b []byte) (uint64, bool) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return 0, false
-	}
-	unit, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	return unit, err == nil
 }

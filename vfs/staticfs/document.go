@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/goliathfs/goliathfs/internal/jsontext"
 )
 
 // FromTxtar returns the files of a txtar archive; its comment is left out. A
@@ -83,32 +83,8 @@ func checkJSONText(data []byte) error {
 	if !utf8.Valid(data) {
 		return errors.New("JSON of files: it is not valid UTF-8, convert it first")
 	}
-	for i := 0; i < len(data); i++ {
-		if data[i] != '\\' {
-			continue
-		}
-		unit, ok := escapedUnit(data[i:])
-		switch {
-		case !ok:
-			i++ // an escape of one character, perhaps another backslash
-		case !utf16.IsSurrogate(unit):
-			i += 5
-		default:
-			next, _ := escapedUnit(data[min(i+6, len(data)):])
-			if utf16.DecodeRune(unit, next) == utf8.RuneError {
-				return fmt.Errorf("JSON of files: at byte %d: \\u%04x is half a surrogate pair and no character", i, unit)
-			}
-			i += 11
-		}
+	if at, half := jsontext.HalfPair(data); at >= 0 {
+		return fmt.Errorf("JSON of files: at byte %d: \\u%04x is half a surrogate pair and no character", at, half)
 	}
 	return nil
-}
-
-// escapedUnit returns the UTF-16 unit of a \uXXXX that b starts with.
-func escapedUnit(b []byte) (rune, bool) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return 0, false
-	}
-	v, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	return rune(v), err == nil
 }
