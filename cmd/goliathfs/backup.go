@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/backupfile"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
@@ -38,6 +40,7 @@ one. With --route it is the files that show. restore reads both forms.`,
 			}
 			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
 				if db, ok := s.Base.(*sqlitefs.FS); ok && len(s.Spec.Routes) == 0 {
+					tempname.Sweep(filepath.Dir(args[1]))
 					if err := db.Backup(cmd.Context(), args[1]); err != nil {
 						return err
 					}
@@ -72,7 +75,14 @@ func newFile(name string, write func(*os.File) error) (err error) {
 		return fmt.Errorf("cannot write %s: %w", name, errors.Unwrap(err))
 	}
 	defer os.Remove(fresh)
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+	err = errors.Join(write(f), f.Sync(), f.Close())
+	var pe *fs.PathError
+	switch {
+	case errors.As(err, &pe) && pe.Path == fresh && errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("cannot write %s: %w, make room and run it again", name, pe.Err)
+	case errors.As(err, &pe) && pe.Path == fresh: // a name that no one knows
+		return fmt.Errorf("cannot write %s: %w", name, pe.Err)
+	case err != nil:
 		return err
 	}
 	err = os.Link(fresh, name)
@@ -157,10 +167,7 @@ func (b *backup) settled(ctx context.Context, f *os.File) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range hidden {
-		b.damaged++
-		fmt.Fprintf(b.errout, "left out: %s: %s\n", printable(p.Path), p.Reason)
-	}
+	b.leaveOut(hidden)
 	for range attempts {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return err
@@ -168,45 +175,62 @@ func (b *backup) settled(ctx context.Context, f *os.File) error {
 		if err := f.Truncate(0); err != nil {
 			return err
 		}
-		same, err := b.attempt(ctx, f)
-		if err != nil || same {
+		unread, same, err := b.attempt(ctx, f)
+		if err != nil {
 			return err
+		}
+		if same {
+			b.leaveOut(unread)
+			return nil
 		}
 	}
 	return fmt.Errorf("%s changed during each of %d attempts, stop its agent for a moment or back up its database", b.store.Spec.URL, attempts)
 }
 
-func (b *backup) attempt(ctx context.Context, f *os.File) (bool, error) {
+func (b *backup) leaveOut(problems []storeurl.Problem) {
+	for _, p := range problems {
+		b.damaged++
+		fmt.Fprintf(b.errout, "left out: %s: %s\n", printable(p.Path), p.Reason)
+	}
+}
+
+// attempt writes the files that can be read and returns the others. It reports
+// false when the store changed meanwhile.
+func (b *backup) attempt(ctx context.Context, f *os.File) (unread []storeurl.Problem, same bool, err error) {
 	w, err := b.begin(f)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	seen := map[string]vfs.Revision{}
 	for info, err := range vfs.Walk(ctx, b.store.Backend, "/") {
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 		file, err := vfs.Read(ctx, b.store.Backend, info.Path)
-		if errors.Is(err, vfs.ErrNotFound) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
+		switch {
+		case errors.Is(err, vfs.ErrNotFound):
+			return nil, false, nil
+		case errors.Is(err, vfs.ErrNotText), errors.Is(err, vfs.ErrTooLarge):
+			unread = append(unread, storeurl.Problem{Path: info.Path, Reason: transfer.Reason(err)})
+			seen[info.Path] = info.Revision
+			continue
+		case err != nil:
+			return nil, false, err
 		}
 		seen[file.Path] = file.Revision
 		b.files++
 		if err := w.Add(backupfile.Record{File: file}); err != nil {
-			return false, err
+			return nil, false, err
 		}
 	}
 	for info, err := range vfs.Walk(ctx, b.store.Backend, "/") {
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 		if seen[info.Path] != info.Revision {
-			return false, nil
+			return nil, false, nil
 		}
 		delete(seen, info.Path)
 	}
-	return len(seen) == 0, w.Finish()
+	return unread, len(seen) == 0, w.Finish()
 }

@@ -164,7 +164,11 @@ func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) 
 		}
 	}()
 	if o.asJSONL {
-		return runner.Lines(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+		err := runner.Lines(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+		if err == nil {
+			err = tellUnlisted(cmd, s, o.root)
+		}
+		return err
 	}
 	input := args[1]
 	if input == "-" {
@@ -174,6 +178,9 @@ func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) 
 		}
 	}
 	err := o.single(cmd.Context(), runner, newOutput(cmd), toolcall.Request{Tool: args[0], Input: json.RawMessage(input)}, isTerminal(cmd.OutOrStdout()))
+	if searches := args[0] == agenttool.Glob || args[0] == agenttool.Grep; err == nil && searches {
+		err = tellUnlisted(cmd, s, o.root)
+	}
 	if err == nil && toolcall.Writes(args[0]) && len(o.routes) == 0 {
 		tellGone(cmd, s.Spec, "/")
 	}

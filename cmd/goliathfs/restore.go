@@ -53,10 +53,17 @@ database becomes a new database file.`,
 	return cmd
 }
 
-// restoreSQLite copies a database to its new place and opens it once.
+// restoreSQLite looks at a whole database, copies it to its new place and opens it
+// once.
 func restoreSQLite(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
 	if spec.URL.Scheme != storeurl.SQLite {
 		return usagef("%s is a database, restore it to sqlite:FILE, or take its files with goliathfs copy sqlite:%s %s", f.Name(), storeurl.Escape(f.Name()), spec.URL)
+	}
+	if log := storeurl.LogOf(spec.URL.Target); log != "" { // SQLite would play it into the backup
+		return fmt.Errorf("%s of an older database is there and would be taken for a part of the restored one, name another file or remove that one", log)
+	}
+	if err := verifySQLite(cmd.Context(), f.Name(), spec.URL.Namespace); err != nil {
+		return err
 	}
 	err := newFile(spec.URL.Target, func(to *os.File) error {
 		_, err := io.Copy(to, f)
@@ -71,6 +78,30 @@ func restoreSQLite(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
 		}
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "restored the database to %s\n", spec.URL)
 		return err
+	})
+}
+
+// verifySQLite refuses what is not the whole of a sound database with agent files.
+func verifySQLite(ctx context.Context, name, namespace string) error {
+	u := storeurl.URL{Scheme: storeurl.SQLite, Target: name, Namespace: namespace, ReadOnly: true}
+	if log := storeurl.LogOf(name); log != "" {
+		return fmt.Errorf("%s belongs to %s, so that is a database and no backup of one: copy it with goliathfs backup sqlite:%s FILE", log, name, storeurl.Escape(name))
+	}
+	return withOpener(func(o *storeurl.Opener) error {
+		s, err := o.Open(ctx, storeurl.Spec{URL: u}, storeurl.Look)
+		if err != nil {
+			return err
+		}
+		problems, err := s.Base.(*sqlitefs.FS).Check(ctx, nil)
+		for _, p := range problems {
+			if p.Rule == sqlitefs.RuleIntegrity {
+				return fmt.Errorf("the backup %s is damaged, so nothing was restored, take another one: %s", name, p.Detail)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("the backup %s cannot be read, so nothing was restored: %w", name, err)
+		}
+		return nil
 	})
 }
 
@@ -96,7 +127,11 @@ func restoreLines(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
 			err = closeErr
 		}
 		if err != nil {
-			return explain(err, spec.URL.String())
+			err = explain(err, spec.URL.String())
+			if r.files > 0 {
+				err = fmt.Errorf("%w; %s holds only a part of the backup now, so remove it before you restore again", err, spec.URL)
+			}
+			return err
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %s to %s\n", count(r.files, "file", "files"), spec.URL)
 		return err

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -34,6 +37,9 @@ func newStats() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				for _, p := range st.unread {
+					fmt.Fprintf(cmd.ErrOrStderr(), "not measured: %s: %s\n", printable(p.Path), p.Reason)
+				}
 				out := newOutput(cmd)
 				if asJSON {
 					out.JSON(st)
@@ -57,6 +63,8 @@ type stats struct {
 	Newest      *time.Time `json:"newest,omitempty"`
 	Largest     []sized    `json:"largest"`
 	Directories []dirStats `json:"directories"` // one level deep, in order of the paths
+
+	unread []storeurl.Problem // files that count and whose size cannot be told
 }
 
 type sized struct {
@@ -85,7 +93,12 @@ func statsOf(ctx context.Context, s *storeurl.Store, dir string) (stats, error) 
 		}
 		if info.Size < 0 { // the store cannot tell without reading, so read
 			f, err := vfs.Read(ctx, s.Backend, info.Path)
-			if err != nil {
+			switch {
+			case errors.Is(err, vfs.ErrNotFound): // removed meanwhile
+				continue
+			case errors.Is(err, vfs.ErrNotText), errors.Is(err, vfs.ErrTooLarge):
+				st.unread = append(st.unread, storeurl.Problem{Path: info.Path, Reason: transfer.Reason(err)})
+			case err != nil:
 				return st, err
 			}
 			info.Size = int64(len(f.Content))

@@ -2,7 +2,6 @@ package sqlitefs
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,8 +14,9 @@ import (
 // Backup writes the whole database, with all its tables, to a new file: one
 // consistent state, also while it is in use, and complete without any file
 // beside it. The file appears under its name when it is finished and on the
-// disk. Errors, in a *fs.PathError: the file exists already, its folder cannot be
-// written, the database is damaged.
+// disk; only its owner can read it. Errors, in a *fs.PathError: the file, or a log
+// or journal for it, exists already, its folder cannot be written, the database is
+// damaged.
 func (s *FS) Backup(ctx context.Context, file string) error {
 	if err := s.backup(ctx, file); err != nil {
 		return &vfs.PathError{Op: "backup", Path: file, Err: err}
@@ -32,12 +32,18 @@ func (s *FS) backup(ctx context.Context, file string) error {
 	if _, err := os.Lstat(full); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(fmt.Errorf("it exists already and is not replaced, name another file: %w", fs.ErrExist), err)
 	}
+	if name := leftover(full); name != "" { // SQLite would play it into the backup
+		return fmt.Errorf("%s of an older database is there and would be taken for a part of it, name another file or remove that one", name)
+	}
 	h, err := s.db.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.db.release()
-	fresh := full + ".new-" + rand.Text()[:8]
+	fresh := freshName(full)
+	if err := newFile(fresh); err != nil { // else SQLite's error would be about either file
+		return err
+	}
 	defer os.Remove(fresh)
 	err = s.db.patiently(ctx, func() error {
 		_, err := h.db.ExecContext(ctx, `VACUUM INTO ?`, fresh)
@@ -50,6 +56,19 @@ func (s *FS) backup(ctx context.Context, file string) error {
 		return err
 	}
 	return publish(fresh, full)
+}
+
+// newFile makes an empty file for a vacuum to fill.
+func newFile(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	var pe *fs.PathError
+	if errors.As(err, &pe) { // its path is one that no one knows
+		return fmt.Errorf("no file can be made in its folder: %w", pe.Err)
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // syncFile waits until the bytes of a file are on the disk, for SQLite does not

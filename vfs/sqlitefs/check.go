@@ -3,9 +3,12 @@ package sqlitefs
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+
+	"github.com/ncruces/go-sqlite3"
 
 	"github.com/goliathfs/goliathfs/vfs"
 )
@@ -16,6 +19,7 @@ type Rule string
 // The rules that Check looks at.
 const (
 	RuleIntegrity Rule = "integrity" // the database's own structure
+	RuleChecked   Rule = "checked"   // all of the database can be checked here
 	RuleIndex     Rule = "index"     // the order index is there, on the right columns
 	RuleNamespace Rule = "namespace" // text, not blank
 	RulePath      Rule = "path"      // text, a canonical file path
@@ -75,6 +79,8 @@ type checker struct {
 	opts    CheckOptions
 	found   []Problem
 	changed bool
+
+	onlyTable bool // SQLite cannot check the whole database
 }
 
 // query runs fn for each row of a query.
@@ -115,6 +121,13 @@ const maxIntegrity = 100
 
 func (c *checker) integrity(ctx context.Context) error {
 	faults, err := c.faults(ctx)
+	var told *storeError
+	if codeOf(err) == sqlite3.ERROR && errors.As(err, &told) { // such as a collation of the app in another table
+		c.found = append(c.found, Problem{Rule: RuleChecked,
+			Detail: fmt.Sprintf("only the table goliath_files_v1 can be checked here, for others need what only their app has (%s)", reasonOf(errors.Join(told.causes...)))})
+		c.onlyTable = true
+		faults, err = c.faults(ctx)
+	}
 	if err != nil || len(faults) == 0 {
 		return err
 	}
@@ -138,6 +151,10 @@ func (c *checker) integrity(ctx context.Context) error {
 
 // faults returns what SQLite's own check says, at most maxIntegrity lines.
 func (c *checker) faults(ctx context.Context) (faults []string, err error) {
+	query := fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxIntegrity)
+	if c.onlyTable {
+		query = `PRAGMA integrity_check(goliath_files_v1)`
+	}
 	err = c.query(ctx, func(rows *sql.Rows) error {
 		var line string
 		if err := rows.Scan(&line); err != nil || line == "ok" {
@@ -145,7 +162,7 @@ func (c *checker) faults(ctx context.Context) (faults []string, err error) {
 		}
 		faults = append(faults, line)
 		return nil
-	}, fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxIntegrity))
+	}, query)
 	return faults, err
 }
 
@@ -194,7 +211,7 @@ func (c *checker) rows(ctx context.Context) error {
 			err := rows.Scan(&r.id, &r.namespace, &r.path, &r.key, &r.rev, &r.size, &r.content)
 			batch = append(batch, r)
 			return err
-		}, `SELECT rowid, namespace, path, path_key, revision, octet_length(content),
+		}, `SELECT rowid, namespace, path, path_key, revision, coalesce(octet_length(content), 0),
 			CASE WHEN octet_length(content) <= ?2 THEN content END
 			FROM goliath_files_v1 WHERE rowid > ?1 ORDER BY rowid LIMIT ?3`, last, 4*maxContent, rowsAtOnce)
 		if err != nil || len(batch) == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 	"time"
 
@@ -73,13 +74,27 @@ func (d *database) explain(ctx context.Context, err error) error {
 	case sqlite3.IOERR:
 		return diskError(err)
 	case sqlite3.CORRUPT:
-		return &storeError{"the database is damaged, check it and restore a backup", []error{err}}
+		return &storeError{"the database is damaged: restore a backup, or save what can still be read with the .recover command of sqlite3", []error{err}}
 	case sqlite3.NOTADB:
-		return &storeError{"the file is not a SQLite database, or it is encrypted or damaged", []error{err}}
+		return &storeError{"the file is not a SQLite database, or it is encrypted or damaged: name another file or restore a backup", []error{err}}
 	case sqlite3.CANTOPEN:
 		return &storeError{"the database file could not be opened, look at its rights and those of its folder, or open it read-only", []error{err}}
+	case sqlite3.ERROR:
+		return &storeError{fmt.Sprintf("the database needs what only its app has (%s), so do this from the app or use the database read-only", reasonOf(err)), []error{err}}
+	case sqlite3.CONSTRAINT:
+		return &storeError{fmt.Sprintf("a rule of the app for this table refused it (%s), so change it from the app; the file is as it was", reasonOf(err)), []error{err}}
 	}
 	return fmt.Errorf("the database failed: %w", err)
+}
+
+// reasonOf returns SQLite's own words for err without the names of driver and
+// result code.
+func reasonOf(err error) string {
+	text := err.Error()
+	for _, before := range []string{"sqlite3: ", "SQL logic error: ", "constraint failed: "} {
+		text = strings.TrimPrefix(text, before)
+	}
+	return text
 }
 
 // diskError explains a failure below SQLite. The driver reports a full disk as a
@@ -91,14 +106,14 @@ func diskError(err error) error {
 	return &storeError{"the disk failed under the database, look at it and try again", []error{err}}
 }
 
-// patiently runs op, and again while the database is busy, for BusyTimeout. The
-// connections opened here wait by themselves; the caller's may not.
+// patiently runs op, and again while the database is busy, for BusyTimeout in
+// all. The connections opened here wait by themselves; the caller's may not.
 func (d *database) patiently(ctx context.Context, op func() error) error {
+	deadline := time.Now().Add(d.opts.BusyTimeout)
 	err := op()
 	if err == nil || !isBusy(err) {
 		return d.explain(ctx, err)
 	}
-	deadline := time.Now().Add(d.opts.BusyTimeout)
 	for pause := time.Millisecond; isBusy(err) && time.Now().Before(deadline) && ctx.Err() == nil; pause = min(2*pause, 50*time.Millisecond) {
 		wait(ctx, pause)
 		err = op()

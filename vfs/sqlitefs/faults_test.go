@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -89,6 +91,33 @@ func TestCopyOfTheMainFile(t *testing.T) {
 		if diff := cmp.Diff(want, contents(t, open(t, copied, nil))); diff != "" {
 			t.Errorf("%s: %s", copied, diff)
 		}
+	}
+}
+
+// TestBackupBesideALog refuses a name with a log that SQLite would take for the
+// backup's own.
+func TestBackupBesideALog(t *testing.T) {
+	for _, suffix := range []string{"-wal", "-journal"} {
+		file := filepath.Join(t.TempDir(), "old.db")
+		if err := os.WriteFile(file+suffix, []byte("of a database that is gone"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := open(t, device(t), nil).Backup(t.Context(), file)
+		if err == nil || !strings.Contains(err.Error(), "old.db"+suffix+" of an older database is there") {
+			t.Errorf("got %v", err)
+		}
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the backup was made: %v", err)
+		}
+	}
+}
+
+// TestFreshName: the goliathfs command leaves names of this form out of folders.
+func TestFreshName(t *testing.T) {
+	name := sqlitefs.FreshName(filepath.Join("dir", "x.db"))
+	form := regexp.MustCompile(`^\.goliathfs-[0-9]+-[0-9]+\.tmp$`)
+	if filepath.Dir(name) != "dir" || !form.MatchString(filepath.Base(name)) {
+		t.Errorf("got %s", name)
 	}
 }
 
@@ -350,6 +379,28 @@ func TestBusy(t *testing.T) {
 	if err := <-written; err != nil {
 		t.Errorf("after the other program: %v", err)
 	}
+}
+
+// TestBusyWaitsOnce waits for BusyTimeout in all, on connections that wait by
+// themselves as on others.
+func TestBusyWaitsOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.db")
+	open(t, file, nil).Close()
+	db := pool(t, file)
+	tx, err := db.BeginTx(t.Context(), nil) // immediate
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	const timeout = 10 * time.Second
+	synctest.Test(t, func(t *testing.T) { // a clock that jumps as soon as all wait
+		s := open(t, file, &sqlitefs.Options{BusyTimeout: timeout})
+		start := time.Now()
+		_, err := s.Write(t.Context(), "/a", "", "")
+		if waited := time.Since(start); err == nil || waited < timeout/2 || waited > timeout+timeout/2 {
+			t.Errorf("waited %v: %v", waited, err)
+		}
+	})
 }
 
 // TestRights opens files and folders that this user may not use.

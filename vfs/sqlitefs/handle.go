@@ -4,7 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
+
+	"github.com/ncruces/go-sqlite3"
 )
 
 // The one table, and its index. A phone's database has them in the same words.
@@ -13,7 +16,8 @@ const (
 	namespace TEXT NOT NULL, path TEXT NOT NULL, path_key TEXT NOT NULL, content TEXT NOT NULL, revision TEXT NOT NULL,
 	PRIMARY KEY(namespace, path))`
 	createIndex = `CREATE INDEX IF NOT EXISTS goliath_files_order_v1 ON goliath_files_v1(namespace, path_key)`
-	findTable   = `SELECT count(*) FROM sqlite_master WHERE type IN ('table', 'index') AND name IN ('goliath_files_v1', 'goliath_files_order_v1')`
+	findTable   = `SELECT count(*), coalesce(max(type = 'view'), 0) FROM sqlite_master
+	WHERE name = 'goliath_files_v1' AND type IN ('table', 'view') OR name = 'goliath_files_order_v1' AND type = 'index'`
 )
 
 // Reading. octet_length does not load the content, and typeof tells a BLOB.
@@ -54,6 +58,7 @@ type handle struct {
 type writer struct {
 	conn                   *sql.Conn // nil for the pool
 	insert, update, delete *sql.Stmt
+	refused                error     // why some of these are nil
 	version                *sql.Stmt // changes when another connection commits
 	file                   *sql.Stmt // reads where the pages just written are at hand
 }
@@ -68,7 +73,7 @@ type preparer interface {
 func newHandle(ctx context.Context, db *sql.DB, readOnly bool) (*handle, error) {
 	h := &handle{db: db, max: maxContent}
 	if err := h.look(ctx, readOnly); err != nil {
-		return nil, err
+		return nil, otherTable(err)
 	}
 	if h.utf16 {
 		h.max *= 2 // one byte of ASCII takes two
@@ -76,13 +81,23 @@ func newHandle(ctx context.Context, db *sql.DB, readOnly bool) (*handle, error) 
 	for query, stmt := range map[string]**sql.Stmt{selectFile: &h.file, selectInfo: &h.info, selectPage: &h.page, selectAll: &h.all} {
 		var err error
 		if *stmt, err = db.PrepareContext(ctx, query); err != nil {
-			return nil, errors.Join(err, h.closeStmts())
+			return nil, errors.Join(otherTable(err), h.closeStmts())
 		}
 	}
 	return h, nil
 }
 
+// otherTable explains that SQLite does not understand a statement of this package.
+func otherTable(err error) error {
+	if codeOf(err) != sqlite3.ERROR {
+		return err
+	}
+	return &storeError{fmt.Sprintf("the table goliath_files_v1 is not as the phone library makes it (%s), so name another file", reasonOf(err)), []error{err}}
+}
+
 var errNoTable = &storeError{"the database holds no agent files (it has no table goliath_files_v1), so name another file, or write a first one to it, which adds the table", nil}
+
+var errView = &storeError{"goliath_files_v1 is a view in this database, and only a table can hold files, so name another file", nil}
 
 func (h *handle) look(ctx context.Context, readOnly bool) error {
 	var file string
@@ -93,10 +108,13 @@ func (h *handle) look(ctx context.Context, readOnly bool) error {
 		return &storeError{"each connection to an in-memory database is a database of its own, so call SetMaxOpenConns(1) on the pool", nil}
 	}
 	var found int
-	if err := h.db.QueryRowContext(ctx, findTable).Scan(&found); err != nil {
+	var view bool
+	if err := h.db.QueryRowContext(ctx, findTable).Scan(&found, &view); err != nil {
 		return err
 	}
 	switch {
+	case view:
+		return errView
 	case found < 2 && !readOnly: // a database that has both is not even locked
 		if _, err := h.db.ExecContext(ctx, createTable); err != nil {
 			return err
@@ -125,14 +143,29 @@ func (h *handle) pin(ctx context.Context, alone bool) (err error) {
 		}
 		p = w.conn
 	}
-	for query, stmt := range map[string]**sql.Stmt{insertFile: &w.insert, updateFile: &w.update, deleteFile: &w.delete, selectFile: &w.file, `PRAGMA data_version`: &w.version} {
+	for query, stmt := range map[string]**sql.Stmt{selectFile: &w.file, `PRAGMA data_version`: &w.version} {
 		if *stmt, err = p.PrepareContext(ctx, query); err != nil {
+			return errors.Join(err, w.close())
+		}
+	}
+	for query, stmt := range map[string]**sql.Stmt{insertFile: &w.insert, updateFile: &w.update, deleteFile: &w.delete} {
+		if *stmt, err = p.PrepareContext(ctx, query); codeOf(err) == sqlite3.ERROR {
+			w.refused = err // such as a trigger that calls the app: files can still be read
+		} else if err != nil {
 			return errors.Join(err, w.close())
 		}
 	}
 	old := h.w
 	h.w = w
 	return old.close()
+}
+
+// exec runs one of the statements that change the table.
+func (w *writer) exec(ctx context.Context, stmt *sql.Stmt, args ...any) (sql.Result, error) {
+	if stmt == nil {
+		return nil, w.refused
+	}
+	return stmt.ExecContext(ctx, args...)
 }
 
 func (w *writer) close() error {

@@ -60,6 +60,11 @@ func judge(r storedRow) mended {
 
 func judgeContent(r storedRow, m *mended, add func(Rule, string, string)) {
 	content := show(r.content)
+	if r.content == nil && r.size == 0 { // only a damaged row, or a table that another program made
+		add(RuleText, "the content is NULL, not text", "stores an empty text")
+		m.fixed.content, m.keep, m.newRevision = "", false, true
+		return
+	}
 	if r.content == nil || len(content) > maxContent {
 		add(RuleSize, fmt.Sprintf("the content has %d bytes where at most %d are read, so split it into several files", r.size, maxContent), "")
 		return

@@ -2,13 +2,13 @@ package sqlitefs
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -204,7 +204,7 @@ func (d *database) create(ctx context.Context, file string) error {
 	if name := leftover(file); name != "" { // SQLite would play it into the new database
 		return fmt.Errorf("the file is missing, but %s of its database is there: put both back, or remove that one to start a new database", name)
 	}
-	fresh := file + ".new-" + rand.Text()[:8]
+	fresh := freshName(file)
 	defer os.Remove(fresh)
 	db, err := driver.Open(dsn(fresh, "mode=rwc"))
 	if err != nil {
@@ -228,6 +228,12 @@ func (d *database) create(ctx context.Context, file string) error {
 		return err
 	}
 	return publish(fresh, file)
+}
+
+// freshName returns a name beside file for what is not finished yet. The goliathfs
+// command knows names of this form and takes none for content.
+func freshName(file string) string {
+	return filepath.Join(filepath.Dir(file), fmt.Sprintf(".goliathfs-%d-%d.tmp", os.Getpid(), rand.Uint64()))
 }
 
 // publish gives a finished file its name. A file that came meanwhile stays.

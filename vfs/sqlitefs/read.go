@@ -48,10 +48,9 @@ type loaded struct {
 // load reads the row at path by a statement of selectFile. Content far over the limit is left "".
 func (s *FS) load(ctx context.Context, h *handle, stmt *sql.Stmt, path string) (loaded, error) {
 	var f loaded
-	var key string
-	var rev, content any
+	var key, rev, bytes, content any // a damaged row may hold anything
 	err := s.db.patiently(ctx, func() error {
-		return stmt.QueryRowContext(ctx, s.space.name, path, h.max).Scan(&key, &rev, &f.bytes, &f.typ, &content)
+		return stmt.QueryRowContext(ctx, s.space.name, path, h.max).Scan(&key, &rev, &bytes, &f.typ, &content)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return f, vfs.ErrNotFound
@@ -59,10 +58,11 @@ func (s *FS) load(ctx context.Context, h *handle, stmt *sql.Stmt, path string) (
 	if err != nil {
 		return f, err
 	}
-	revision, _ := rev.(string) // a BLOB is no revision
-	if err := checkRow(path, key, revision); err != nil {
+	stored, revision := scanned(key, rev) // a BLOB is neither
+	if err := checkRow(path, stored, revision); err != nil {
 		return f, err
 	}
+	f.bytes, _ = bytes.(int64)
 	switch c := content.(type) {
 	case string:
 		f.Content = c
@@ -101,11 +101,9 @@ func (s *FS) Stat(ctx context.Context, path string) (vfs.Info, error) {
 }
 
 func (s *FS) stat(ctx context.Context, h *handle, path string) (vfs.Info, error) {
-	var key string
-	var rev any
-	var size int64
+	var key, rev, bytes any
 	err := s.db.patiently(ctx, func() error {
-		return h.info.QueryRowContext(ctx, s.space.name, path).Scan(&key, &rev, &size)
+		return h.info.QueryRowContext(ctx, s.space.name, path).Scan(&key, &rev, &bytes)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return vfs.Info{}, vfs.ErrNotFound
@@ -113,10 +111,11 @@ func (s *FS) stat(ctx context.Context, h *handle, path string) (vfs.Info, error)
 	if err != nil {
 		return vfs.Info{}, err
 	}
-	revision, _ := rev.(string)
-	if err := checkRow(path, key, revision); err != nil {
+	stored, revision := scanned(key, rev)
+	if err := checkRow(path, stored, revision); err != nil {
 		return vfs.Info{}, err
 	}
+	size, _ := bytes.(int64)
 	return h.infoOf(path, revision, size), nil
 }
 

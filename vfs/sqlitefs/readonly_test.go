@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -180,6 +182,17 @@ func TestPrivateCopyIsRemoved(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(temp); err != nil || len(entries) != 0 {
 		t.Errorf("after closing: %v, %v", entries, err)
+	}
+}
+
+// TestNoPlaceForAPrivateCopy: that no copy can be made is not told as a database
+// that is missing.
+func TestNoPlaceForAPrivateCopy(t *testing.T) {
+	file, _ := leftover(t, "WAL")
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nowhere"))
+	_, err := sqlitefs.Open(t.Context(), file, &sqlitefs.Options{ReadOnly: true})
+	if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "set TMPDIR to a folder that can be written") {
+		t.Errorf("got %v", err)
 	}
 }
 

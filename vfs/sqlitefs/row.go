@@ -66,12 +66,12 @@ func checkRow(path, key, rev string) error {
 	return nil
 }
 
-// scanned returns path and revision of a row as text, and "", which checkRow
-// refuses, for a BLOB: SQL would not find that under the same text either.
-func scanned(path, rev any) (string, string) {
-	p, _ := path.(string)
-	r, _ := rev.(string)
-	return p, r
+// scanned returns two values of a row as text, and "", which checkRow refuses,
+// for a BLOB or NULL: SQL would not find that under the same text either.
+func scanned(a, b any) (string, string) {
+	textA, _ := a.(string)
+	textB, _ := b.(string)
+	return textA, textB
 }
 
 // rowError is the fault of a row that another program wrote.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -195,7 +196,8 @@ const (
 func (s *source) copy(ctx context.Context) (string, error) {
 	dir, err := os.MkdirTemp("", "goliathfs-copy-")
 	if err != nil {
-		return "", fmt.Errorf("no private copy of the database could be made: %w", err)
+		// The cause stays out, for it may match fs.ErrNotExist and pass for a missing database.
+		return "", &storeError{fmt.Sprintf("there is no place for a private copy of the database, set TMPDIR to a folder that can be written (%v)", err), nil}
 	}
 	for range copyTry {
 		sound, err := s.copyOnce(ctx, filepath.Join(dir, copyName))
@@ -206,7 +208,7 @@ func (s *source) copy(ctx context.Context) (string, error) {
 			return dir, nil
 		}
 	}
-	return "", errors.Join(errors.New("the database changes faster than it can be copied, try again later or open it writable"), os.RemoveAll(dir))
+	return "", errors.Join(&storeError{"the database changes faster than a private copy of it can be made, try again when its writers pause", nil}, os.RemoveAll(dir))
 }
 
 // copyOnce copies the main file and then the log. While the log is not begun
@@ -270,7 +272,10 @@ func copyFile(ctx context.Context, from, to string) error {
 		return err
 	}
 	_, err = io.Copy(out, &ctxReader{ctx, in})
-	return errors.Join(err, out.Close())
+	if err = errors.Join(err, out.Close()); errors.Is(err, syscall.ENOSPC) {
+		err = &storeError{fmt.Sprintf("there is no room for a private copy of the database in %s, make some or set TMPDIR to another folder", filepath.Dir(filepath.Dir(to))), []error{err}}
+	}
+	return err
 }
 
 // ctxReader ends a long copy when its context ends.

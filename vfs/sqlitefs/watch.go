@@ -182,13 +182,13 @@ func (s *FS) revisions(ctx context.Context, h *handle) (map[string]vfs.Revision,
 		}
 		defer rows.Close()
 		all = map[string]vfs.Revision{}
-		var stored, storedRev any
-		var key string
+		var stored, storedKey, storedRev any
 		for rows.Next() {
-			if err := rows.Scan(&stored, &key, &storedRev); err != nil {
+			if err := rows.Scan(&stored, &storedKey, &storedRev); err != nil {
 				return err
 			}
 			path, rev := scanned(stored, storedRev)
+			key, _ := storedKey.(string)
 			if checkRow(path, key, rev) != nil {
 				continue
 			}

@@ -58,9 +58,9 @@ func (s *FS) replace(ctx context.Context, path, content string, expected vfs.Rev
 	rev := s.db.opts.NewRevision(now, expected)
 	changed, err := s.change(ctx, h, func() (sql.Result, error) {
 		if expected == "" {
-			return h.w.insert.ExecContext(ctx, s.space.name, path, keyOf(path), content, string(rev))
+			return h.w.exec(ctx, h.w.insert, s.space.name, path, keyOf(path), content, string(rev))
 		}
-		return h.w.update.ExecContext(ctx, s.space.name, path, string(expected), content, string(rev))
+		return h.w.exec(ctx, h.w.update, s.space.name, path, string(expected), content, string(rev))
 	})
 	if err == nil && !changed {
 		err = vfs.ErrConflict
@@ -140,7 +140,7 @@ func (s *FS) remove(ctx context.Context, path string, expected vfs.Revision) (ui
 	changed := false
 	if expected != "" { // no rule-abiding row has an empty revision
 		changed, err = s.change(ctx, h, func() (sql.Result, error) {
-			return h.w.delete.ExecContext(ctx, s.space.name, path, string(expected))
+			return h.w.exec(ctx, h.w.delete, s.space.name, path, string(expected))
 		})
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
@@ -74,6 +75,9 @@ func (o *Opener) sqlite(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 	lasts := !u.ReadOnly && (intent == Live || intent == Change)
 	opts.ReadOnly = opts.ReadOnly || lasts
 	if intent >= Create {
+		if _, err := os.Lstat(u.Target); errors.Is(err, fs.ErrNotExist) {
+			tempname.Sweep(filepath.Dir(u.Target)) // what a killed run was making
+		}
 		if err := os.MkdirAll(filepath.Dir(u.Target), 0o777); err != nil {
 			return nil, fmt.Errorf("cannot make its folder: %w", err)
 		}
@@ -90,13 +94,25 @@ func (o *Opener) sqlite(ctx context.Context, u URL, intent Intent) (vfs.Backend,
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && intent < Create:
 		return nil, missing{u}
-	case err != nil && lacksLog(u.Target):
+	case err != nil && opts.ReadOnly && !errors.Is(err, fs.ErrPermission) && lacksLog(u.Target):
 		return nil, fmt.Errorf("%w; when it was copied from a database in use, copy %s too", bareOpen(err), u.Target+"-wal")
 	case err != nil:
 		return nil, bareOpen(err)
 	}
 	o.keep(file)
 	return file, known(ctx, u, intent, file)
+}
+
+// LogOf returns the name of a log or journal that is, or would be taken for, a part
+// of the SQLite database in a file; "" when there is none.
+func LogOf(name string) string {
+	real := hostpath.Real(name)
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if info, err := os.Lstat(real + suffix); err == nil && info.Size() > 0 {
+			return name + suffix
+		}
+	}
+	return ""
 }
 
 // lacksLog reports whether a SQLite database says in its header that changes go

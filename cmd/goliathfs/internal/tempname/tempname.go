@@ -15,7 +15,8 @@ import (
 	"syscall"
 )
 
-var pattern = regexp.MustCompile(`^\.goliathfs-([0-9]+)-[0-9]+\.tmp$`)
+// A database that is being made may have files beside it.
+var pattern = regexp.MustCompile(`^\.goliathfs-([0-9]+)-[0-9]+\.tmp(-wal|-shm|-journal)?$`)
 
 // Maker makes names. It is safe for concurrent use; the zero value is ready.
 type Maker struct{ n atomic.Uint64 }

@@ -39,7 +39,7 @@ func TestSweep(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, folder, "sub"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]bool{mine: true, dead: true, folder: true, stay[1]: false, "notes.tmp": false} {
+	for name, want := range map[string]bool{mine: true, dead: true, folder: true, dead + "-wal": true, dead + "-walk": false, stay[1]: false, "notes.tmp": false} {
 		if tempname.Is(name) != want {
 			t.Errorf("Is(%q) = %v", name, !want)
 		}

@@ -1,0 +1,146 @@
+package sqlitefs_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
+)
+
+// isSentence fails when err is not in the words of this package.
+func isSentence(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sqlite3:") || strings.Contains(err.Error(), "sql:") {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+// TestOtherTables opens databases where something else has the table's name.
+func TestOtherTables(t *testing.T) {
+	for name, c := range map[string]struct{ setup, want string }{
+		"a view":         {`CREATE VIEW goliath_files_v1 AS SELECT 1 AS namespace, 2 AS path, 3 AS path_key, 4 AS content, 5 AS revision`, "is a view in this database, and only a table can hold files, so name another file"},
+		"other columns":  {`CREATE TABLE goliath_files_v1(namespace, path, body)`, "is not as the phone library makes it (no such column: path_key), so name another file"},
+		"another's name": {`CREATE TABLE other(x); CREATE INDEX goliath_files_v1 ON other(x)`, "is not as the phone library makes it (there is already an index named goliath_files_v1)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "x.db")
+			pool(t, file, strings.Split(c.setup, ";")...).Close()
+			_, err := sqlitefs.Open(t.Context(), file, nil)
+			isSentence(t, err, c.want)
+		})
+	}
+	file := filepath.Join(t.TempDir(), "x.db")
+	pool(t, file, `CREATE TABLE other(x)`, `CREATE TRIGGER goliath_files_v1 AFTER INSERT ON other BEGIN SELECT 1; END`).Close()
+	if _, err := open(t, file, nil).Write(t.Context(), "/a", "beside a trigger of that name", ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRulesOfTheApp reads where triggers of the app, or a column it added, make
+// writing impossible here.
+func TestRulesOfTheApp(t *testing.T) {
+	for name, c := range map[string]struct{ setup, want string }{
+		"a function": {`CREATE TRIGGER app AFTER INSERT ON goliath_files_v1 BEGIN SELECT only_in_the_app(new.path); END`, "needs what only its app has (no such function: only_in_the_app)"},
+		"a refusal":  {`CREATE TRIGGER app BEFORE INSERT ON goliath_files_v1 BEGIN SELECT RAISE(ABORT, 'no notes today'); END`, "a rule of the app for this table refused it (no notes today)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := device(t)
+			db := pool(t, file, c.setup)
+			stores := map[string]*sqlitefs.FS{
+				"the caller's": over(t, db, "default"),
+				"writable":     open(t, file, nil),
+				"read-only":    open(t, file, &sqlitefs.Options{ReadOnly: true}),
+			}
+			for how, s := range stores {
+				if got := contents(t, s); len(got) == 0 {
+					t.Errorf("%s: no files", how)
+				}
+				if problems, err := s.Check(t.Context(), nil); err != nil || len(problems) != 0 {
+					t.Errorf("%s: %v, %v", how, problems, err)
+				}
+				if how != "read-only" {
+					_, err := s.Write(t.Context(), "/new", "", "")
+					isSentence(t, err, c.want)
+				}
+			}
+			expectOverflow(t, watch(t, stores["writable"], "/"))
+		})
+	}
+}
+
+// TestCollationOfTheApp checks what can be checked.
+func TestCollationOfTheApp(t *testing.T) {
+	file := device(t)
+	db, err := driver.Open("file:"+file, func(c *sqlite3.Conn) error {
+		return c.CreateCollation("only_in_the_app", bytes.Compare)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	run(t, db, `CREATE TABLE names(x COLLATE only_in_the_app)`)
+	run(t, db, `CREATE INDEX names_x ON names(x)`)
+	run(t, db, `INSERT INTO names VALUES('b'), ('a')`)
+	run(t, db, `UPDATE goliath_files_v1 SET path_key = '00' WHERE path = (SELECT min(path) FROM goliath_files_v1)`)
+	s := open(t, file, nil)
+	problems, err := s.Check(t.Context(), nil)
+	if err != nil || len(problems) < 2 || problems[0].Rule != sqlitefs.RuleChecked || problems[1].Rule != sqlitefs.RuleKey {
+		t.Errorf("%+v, %v", problems, err)
+	}
+	err = s.Backup(t.Context(), file+".backup")
+	isSentence(t, err, "needs what only its app has (no such collation sequence: only_in_the_app)")
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), filepath.Base(file)) || strings.Contains(e.Name(), "backup") {
+			t.Errorf("the backup left %s", e.Name())
+		}
+	}
+}
+
+// TestNull looks at rows as only damage, or a table that another program made,
+// can hold them.
+func TestNull(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.db")
+	db := pool(t, file, `CREATE TABLE goliath_files_v1(namespace, path, path_key, content, revision)`)
+	insert(t, db, "/sound", hexKey("/sound"), "sound", "r1")
+	insert(t, db, "/content", hexKey("/content"), nil, "r2")
+	insert(t, db, "/key", nil, "x", "r3")
+	insert(t, db, "/revision", hexKey("/revision"), "x", nil)
+	insert(t, db, nil, hexKey("/path"), "x", "r5")
+	s := open(t, file, nil)
+	expectOverflow(t, watch(t, s, "/"))
+	if got := paths(t, s, "/", 64); strings.Join(got, " ") != "/content /sound" {
+		t.Errorf("listed: %v", got)
+	}
+	_, err := s.Read(t.Context(), "/content")
+	isSentence(t, err, "the row holds a null where text belongs")
+	if !errors.Is(err, vfs.ErrNotText) {
+		t.Errorf("a NULL content: %v", err)
+	}
+	_, err = s.Stat(t.Context(), "/key")
+	isSentence(t, err, "order key")
+	_, err = s.Read(t.Context(), "/key")
+	isSentence(t, err, "order key")
+	for _, repair := range []bool{false, true} {
+		if problems, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: repair, Aside: new(bytes.Buffer)}); err != nil || len(problems) < 4 {
+			t.Errorf("repair %v: %+v, %v", repair, problems, err)
+		}
+	}
+	if left, err := s.Check(t.Context(), nil); err != nil || len(left) != 0 {
+		t.Errorf("after the repair: %+v, %v", left, err)
+	}
+	if f, err := s.Read(t.Context(), "/content"); err != nil || f.Content != "" {
+		t.Errorf("after the repair: %+v, %v", f, err)
+	}
+}
