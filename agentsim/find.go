@@ -17,7 +17,7 @@ func Find(goldenDir string, paths ...string) ([]Location, error) {
 	var found []Location
 	seen := map[string]bool{}
 	for _, path := range paths {
-		locs, err := findIn(path)
+		locs, err := findIn(path, goldenDir)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func Find(goldenDir string, paths ...string) ([]Location, error) {
 // symbolic link.
 func followed(dir string) string { return dir + string(filepath.Separator) }
 
-func findIn(path string) ([]Location, error) {
+func findIn(path, goldenDir string) ([]Location, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("there are no scenarios at %s, name a .txtar file or a directory that holds some: %w", path, err)
@@ -57,12 +57,15 @@ func findIn(path string) ([]Location, error) {
 		root = path
 	}
 	var found []Location
-	goldens := filepath.Clean(goldenRoot(root))
+	goldens := []string{filepath.Clean(goldenRoot(root))}
+	if goldenDir != "" {
+		goldens = append(goldens, filepath.Clean(goldenDir))
+	}
 	err = filepath.WalkDir(followed(path), func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && p == goldens:
+		case d.IsDir() && slices.Contains(goldens, p):
 			return filepath.SkipDir
 		case !d.IsDir() && strings.HasSuffix(p, extension):
 			found = append(found, below(root, p))

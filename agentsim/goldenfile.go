@@ -24,6 +24,22 @@ func ReadGolden(path string) ([]byte, error) {
 	return data, nil
 }
 
+// noScenario returns an error if the file at path is a scenario: with goldens
+// among scenarios, an update would write over what people wrote.
+func noScenario(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil // there is none, or whoever reads or writes it says why not
+	}
+	_, sections := archive.Split(string(archive.UndoCRLF(data)))
+	for _, s := range sections {
+		if s.Name == specName {
+			return fmt.Errorf("the golden would be written over the scenario %s, choose another directory for the goldens", path)
+		}
+	}
+	return nil
+}
+
 // WriteGolden writes a golden file and the directories above it, and reports
 // whether it changed: a checkout with CRLF line ends says the same. It writes a temporary file beside it and renames
 // that, so that a reader and an interrupted run see the old one or the new one.

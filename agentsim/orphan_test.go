@@ -49,15 +49,20 @@ func TestOrphans(t *testing.T) {
 
 // Goldens inside a directory of scenarios are not scenarios themselves.
 func TestGoldensInsideTheDirectory(t *testing.T) {
-	dir := tree(t, map[string]string{"tests/a/good.txtar": scenario(look)})
-	for _, want := range []string{"a/good updated", "a/good passed"} {
-		got := &collector{}
-		r := agentsim.Runner{Paths: []string{filepath.Join(dir, "tests")}, Update: want == "a/good updated", Reporter: got}
-		if _, err := r.Run(t.Context()); err != nil {
-			t.Fatal(err)
+	for _, golden := range []string{"", "tests/a/expected"} {
+		dir := tree(t, map[string]string{"tests/a/good.txtar": scenario(look)})
+		if golden != "" {
+			golden = filepath.Join(dir, golden)
 		}
-		if diff := cmp.Diff([]string{want}, got.results); diff != "" {
-			t.Errorf("-want +got\n%s", diff)
+		for _, want := range []string{"a/good updated", "a/good passed"} {
+			got := &collector{}
+			r := agentsim.Runner{Paths: []string{filepath.Join(dir, "tests")}, Golden: golden, Update: want == "a/good updated", Reporter: got}
+			if _, err := r.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{want}, got.results); diff != "" {
+				t.Errorf("goldens in %q: -want +got\n%s", golden, diff)
+			}
 		}
 	}
 }

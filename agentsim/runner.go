@@ -193,6 +193,9 @@ func (r *Runner) RunOne(ctx context.Context, loc Location) Result {
 
 func (r *Runner) replay(ctx context.Context, res *Result) {
 	sc, err := res.Location.Load()
+	if err == nil {
+		err = noScenario(res.Location.Golden)
+	}
 	if err != nil {
 		res.Status, res.Err = Failed, err
 		return

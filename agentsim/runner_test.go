@@ -95,6 +95,22 @@ func TestUpdateKeepsExpectations(t *testing.T) {
 	}
 }
 
+// Goldens in the directory of the scenarios would be the scenarios' own files.
+func TestUpdateSparesScenarios(t *testing.T) {
+	dir := tree(t, map[string]string{"scenarios/a/s.txtar": scenario(look), "scenarios/b/s.txtar": scenario(look), "scenarios/b/a/s.txtar": scenario(look)})
+	for _, golden := range []string{"scenarios", "scenarios/b"} {
+		got := runIn(t, dir, agentsim.Runner{Update: true, Golden: filepath.Join(dir, golden), Match: regexp.MustCompile("^a/s$")})
+		if diff := cmp.Diff([]string{"a/s failed"}, got.results); diff != "" {
+			t.Errorf("goldens in %s (-want +got):\n%s", golden, diff)
+		}
+	}
+	for _, name := range []string{"a/s", "b/a/s"} {
+		if got := readFile(t, dir, "scenarios", name+".txtar"); got != scenario(look) {
+			t.Errorf("the scenario %s became\n%s", name, got)
+		}
+	}
+}
+
 func TestUpdateIsRefusedInCI(t *testing.T) {
 	dir := tree(t, map[string]string{"scenarios/a/s.txtar": scenario(look)})
 	r := agentsim.Runner{Paths: []string{dir}, Update: true, CI: true}

@@ -148,6 +148,16 @@ func TestSessionFallback(t *testing.T) {
 		}
 	}
 
+	// So does a refusal: the model was there.
+	model = turn.NewScripted(bad, bad, fails(turn.ErrorGuardrail), bad, bad, bad)
+	a = newAgent(t, model, turn.Options{Fallback: cloud})
+	for i, reason := range []turn.Reason{turn.ReasonModelError, turn.ReasonModelError, "", turn.ReasonModelError, turn.ReasonModelError, turn.ReasonModelError, turn.ReasonSession} {
+		out, err := a.Run(t.Context(), "hi", nil)
+		if err != nil || out.Reason != reason || out.Refused != (i == 2) {
+			t.Fatalf("turn %d around a refusal: %+v, %v; want reason %q", i+1, out, err, reason)
+		}
+	}
+
 	model = turn.NewScripted(bad, bad, bad, bad)
 	a = newAgent(t, model, turn.Options{})
 	for range 4 {

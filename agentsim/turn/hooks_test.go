@@ -132,6 +132,9 @@ func TestBeforeToolChangesDeniesStops(t *testing.T) {
 	if out, _ := run(t, opts, replies(tool("echo", `{"text":"a"}`), answer("ok"))...); out.Steps[0].Text != "changed" || string(out.Steps[0].Input) != `{"text":"changed"}` {
 		t.Errorf("a changed input gave %+v", out.Steps[0])
 	}
+	if out, _ := run(t, opts, replies(tool("echo", `{"text":"a","times":1}`), tool("echo", `{"text":"b"}`), answer("ok"))...); statuses(out) != "ok cached" {
+		t.Errorf("two calls that a hook made one are %s", statuses(out))
+	}
 	opts.Hooks = decide(turn.ToolDecision{Deny: "not on Sundays"})
 	out, _ := run(t, opts, replies(tool("echo", `{"text":"a"}`), answer("ok"))...)
 	if statuses(out) != "declined" || !strings.Contains(out.Steps[0].Text, "not on Sundays") || out.Steps[0].Code != agenttool.CodeNotApproved {
@@ -141,9 +144,13 @@ func TestBeforeToolChangesDeniesStops(t *testing.T) {
 	if out, _ := run(t, opts, tool("echo", `{"text":"a"}`), text("that is all")); len(out.Steps) != 0 || out.Answer != "that is all" {
 		t.Errorf("a stop gave %+v", out)
 	}
-	opts.Hooks = decide(turn.ToolDecision{Input: json.RawMessage(`[]`)})
-	if _, err := newAgent(t, turn.NewScripted(tool("echo", `{"text":"a"}`)), opts).Run(t.Context(), "hi", nil); err == nil {
-		t.Error("an input that is no object was taken")
+	for _, input := range []string{`[]`, `null`, `{"text":`, ``} {
+		opts.Hooks = decide(turn.ToolDecision{Input: json.RawMessage(input)})
+		_, err := newAgent(t, turn.NewScripted(tool("echo", `{"text":"a"}`)), opts).Run(t.Context(), "hi", nil)
+		var hook *turn.HookError
+		if !errors.As(err, &hook) || hook.Phase != "beforeTool" {
+			t.Errorf("the input %q, which is no object, gave %v", input, err)
+		}
 	}
 }
 

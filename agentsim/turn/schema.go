@@ -108,10 +108,19 @@ func replySchema(properties json.RawMessage) json.RawMessage {
 		`"missing":{"type":"array","items":{"type":"string"},"description":"Names of required values that are not known."}}}`)
 }
 
+// objectOf returns the values of a JSON object, nil if it is none.
+func objectOf(input json.RawMessage) map[string]json.RawMessage {
+	var args map[string]json.RawMessage
+	if json.Unmarshal(input, &args) != nil {
+		return nil
+	}
+	return args
+}
+
 // check returns the object of arguments without missing, and what is missing;
 // an error when it is no object of the schema.
 func (s *schema) check(input json.RawMessage) (args map[string]json.RawMessage, missing []string, err error) {
-	if json.Unmarshal(input, &args) != nil || args == nil {
+	if args = objectOf(input); args == nil {
 		return nil, nil, errors.New("the arguments are no JSON object")
 	}
 	if raw, ok := args["missing"]; ok {
@@ -187,8 +196,8 @@ func kind(value json.RawMessage) string {
 
 // withoutMissing drops the property missing and keeps the order of the others.
 func withoutMissing(input json.RawMessage) json.RawMessage {
-	var args map[string]json.RawMessage
-	if json.Unmarshal(input, &args) != nil || args["missing"] == nil {
+	args := objectOf(input)
+	if args["missing"] == nil {
 		return input
 	}
 	var b bytes.Buffer

@@ -38,10 +38,7 @@ func (r *run) step(ctx context.Context, p Plan) (stop bool, err error) {
 	if err != nil || decision.Stop {
 		return decision.Stop, err
 	}
-	if json.Unmarshal(s.Input, &args) != nil {
-		return false, errors.New("a beforeTool hook gave an input that is no JSON object")
-	}
-	key := t.name + " " + canonical(args)
+	key := t.name + " " + canonical(objectOf(s.Input)) // what a hook made of the input
 	if served, err := r.repeat(&s, t, key); err != nil || served {
 		return false, err
 	}
@@ -96,11 +93,14 @@ func (r *run) beforeTool(ctx context.Context, s *Step) (ToolDecision, error) {
 			return nil
 		}
 		d, err := h.BeforeTool(ctx, r.info, ToolCall{s.Tool, slices.Clone(s.Input)})
-		if d.Input != nil {
-			s.Input = slices.Clone(d.Input)
-		}
 		all.Deny, all.Stop = d.Deny, d.Stop
-		return err
+		if err != nil || d.Input == nil {
+			return err
+		}
+		if s.Input = slices.Clone(d.Input); objectOf(s.Input) == nil {
+			return errors.New("the input it gave is no JSON object")
+		}
+		return nil
 	})
 	return all, err
 }
