@@ -7,6 +7,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 func newRm() *cobra.Command {
@@ -33,7 +34,11 @@ never what lies below it.`,
 				if err := vfs.Remove(ctx, s.Backend, path, vfs.Revision(revision)); err != nil {
 					return conflict(ctx, s, path, vfs.Revision(revision), noFile(ctx, s, err))
 				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "removed %s\n", path)
+				path, err := vpath.Clean(path) // "/a/" would look like a directory
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s\n", path)
 				return err
 			})
 		},

@@ -70,7 +70,7 @@ func listenUnix(path string) (net.Listener, error) {
 		return nil, err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("its folder must exist and be writable: %w", err)
+		return nil, fmt.Errorf("its folder must exist and be writable: %w", withoutPath(err))
 	}
 	defer os.RemoveAll(dir)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
@@ -98,7 +98,7 @@ func clearStale(path string) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("its folder cannot be looked into, choose another path: %w", withoutPath(err))
 	}
 	if before.Mode()&fs.ModeSocket == 0 {
 		return errors.New("there is a file that is not a socket, choose another path")
@@ -114,6 +114,15 @@ func clearStale(path string) error {
 		return errors.New("another program is taking this path, choose another one")
 	}
 	return os.Remove(path)
+}
+
+// withoutPath takes the path off an error of the host, where it is told already
+// or only a step on the way.
+func withoutPath(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
 }
 
 // socket is a listener that removes its own socket, and no other's, when it is

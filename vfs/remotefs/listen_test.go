@@ -91,7 +91,7 @@ func TestRefusedAddresses(t *testing.T) {
 		"tcp::0":               "loopback",
 		"tcp:example.com:80":   "loopback",
 		"tcp:192.168.1.1:1000": "loopback",
-		"unix:" + t.TempDir() + "/missing/agent.sock":          "folder must exist",
+		"unix:" + t.TempDir() + "/missing/agent.sock":          "folder must exist and be writable: no such file or directory",
 		"unix:" + t.TempDir() + "/" + strings.Repeat("x", 120): "shorter",
 	} {
 		if _, err := remotefs.Listen(addr); err == nil || !strings.Contains(err.Error(), want) {
