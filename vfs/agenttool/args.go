@@ -3,6 +3,7 @@ package agenttool
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -73,7 +74,11 @@ func parseArgs(s spec, input json.RawMessage) (args, error) {
 }
 
 func malformed(s spec, err error) error {
-	return &Error{CodeInvalidArgument, fmt.Sprintf("the arguments of %s are not valid JSON, send one object: %v", s.name, err), err}
+	why := err.Error()
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		why = "they end too early"
+	}
+	return &Error{CodeInvalidArgument, fmt.Sprintf("the arguments of %s are not valid JSON, send one object: %s", s.name, why), err}
 }
 
 func (s spec) param(name string) (param, bool) {

@@ -60,15 +60,24 @@ func (h *Hub) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
 	h.subs = append(h.subs[:len(h.subs):len(h.subs)], s)
 	h.active.Add(1)
 	h.mu.Unlock()
-	fn(vfs.Event{Path: dir, Overflow: true})
-	s.mu.Unlock()
-
+	defer h.end(s) // also when fn panics, or every writer would wait for ever
+	s.first()
 	<-ctx.Done()
-	h.remove(s)
-	s.mu.Lock() // waits for a call in progress
-	s.ended = true
-	s.mu.Unlock()
 	return ctx.Err()
+}
+
+// first tells the first overflow and lets events pass after it.
+func (s *sub) first() {
+	defer s.mu.Unlock()
+	s.fn(vfs.Event{Path: s.dir, Overflow: true})
+}
+
+// end waits for a call in progress; after it there are none.
+func (h *Hub) end(s *sub) {
+	h.remove(s)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 }
 
 func (h *Hub) remove(s *sub) {

@@ -196,6 +196,23 @@ func TestActive(t *testing.T) {
 	}
 }
 
+// A watcher that panics, and whose program goes on, holds up no writer.
+func TestWatcherThatPanics(t *testing.T) {
+	s := &store{}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic did not come through")
+			}
+		}()
+		_ = s.hub.Watch(t.Context(), "/", func(vfs.Event) { panic("a fault of the application") })
+	}()
+	if s.hub.Active() {
+		t.Error("the watcher was left behind")
+	}
+	s.commit("/f")
+}
+
 // Queued events wait for whoever delivers, though their watchers have gone.
 func TestDeliverAfterTheWatchersLeft(t *testing.T) {
 	s := &store{}
