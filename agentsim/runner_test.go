@@ -83,6 +83,25 @@ func TestUpdateAndCompare(t *testing.T) {
 	}
 }
 
+// A result names the step that failed, and the one that differs.
+func TestResultNamesTheStep(t *testing.T) {
+	second := strings.TrimSuffix(look, "]") + ", {tool: readFile, input: {path: /a}}]"
+	dir := tree(t, map[string]string{
+		"scenarios/fails.txtar":   scenario(second),
+		"scenarios/differs.txtar": scenario(second, "/a", "x\n"),
+		"golden/differs.txtar":    strings.ReplaceAll(replay(t, scenario(second, "/a", "x\n")), "\nx\n", "\ny\n"),
+	})
+	for name, want := range map[string]agentsim.Status{"fails": agentsim.Failed, "differs": agentsim.Differs} {
+		locs, err := agentsim.Find("", filepath.Join(dir, "scenarios", name+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res := (&agentsim.Runner{}).RunOne(t.Context(), locs[0]); res.Status != want || res.Step != "2 readFile" {
+			t.Errorf("%s: %s at %q, %v", name, res.Status, res.Step, res.Err)
+		}
+	}
+}
+
 // Expectations state what is meant, so an update does not silence them.
 func TestUpdateKeepsExpectations(t *testing.T) {
 	dir := tree(t, map[string]string{"scenarios/a/s.txtar": scenario(`calls: [{tool: glob, input: {pattern: "/**"}, expect: {maxTokens: 3}}]`)})

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/goliathfs/goliathfs/internal/jsontext"
 )
 
 // document is a state as files hold it.
@@ -86,25 +88,8 @@ func (e *Exchange) UnmarshalJSON(data []byte) error {
 // loneSurrogate reports whether JSON text escapes one half of a pair, which
 // Go's decoder replaces without a word.
 func loneSurrogate(raw string) bool {
-	high := false
-	for i := 0; i < len(raw); i++ {
-		unit := rune(-1)
-		if raw[i] == '\\' && i+1 < len(raw) {
-			i++
-			if raw[i] == 'u' && i+4 < len(raw) {
-				if b, err := hex.DecodeString(raw[i+1 : i+5]); err == nil {
-					unit = rune(b[0])<<8 | rune(b[1])
-					i += 4
-				}
-			}
-		}
-		low := 0xDC00 <= unit && unit <= 0xDFFF
-		if high != low {
-			return true
-		}
-		high = 0xD800 <= unit && unit <= 0xDBFF
-	}
-	return high
+	at, _ := jsontext.HalfPair([]byte(raw))
+	return at >= 0
 }
 
 // digest is a short name for a value.

@@ -71,6 +71,9 @@ func TestBackends(t *testing.T) {
 	if err := backends.Close(); err != nil || closed != 3 {
 		t.Errorf("Close gave %v and closed %d", err, closed)
 	}
+	if read("a") != "not-found" || opened["a"] != 3 {
+		t.Errorf("after Close it reads %q; opened %v", read("a"), opened)
+	}
 }
 
 // A disposed conversation starts with empty files and keeps its memory, which

@@ -79,6 +79,7 @@ func TestArgumentsOfTheForm(t *testing.T) {
 		"whole fraction": js(`{"text":"a","times":2.0}`),
 		"of the enum":    js(`{"text":"a","mood":"glad","loud":true}`),
 		"empty missing":  js(`{"text":"a","missing":[]}`),
+		"missing first":  js(`{"missing":[],"text":"a","times":1}`),
 	} {
 		out, _ := run(t, turn.Options{Functions: []turn.Function{echo}}, replies(js(planEcho), reply, answer("ok"))...)
 		if statuses(out) != "ok" || out.Steps[0].Text != "a" || strings.Contains(string(out.Steps[0].Input), "missing") {
