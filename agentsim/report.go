@@ -62,7 +62,9 @@ func Explain(res Result) string {
 			fmt.Fprintf(&b, "agree: %s\n", passedBy(d.Before))
 		}
 		fmt.Fprintf(&b, "differs at %q:\n%s", d.Step, d.Text)
-		if d.Later > 0 {
+		if d.Later == 1 {
+			b.WriteString("1 later step differs too; review it with --update and git diff\n")
+		} else if d.Later > 1 {
 			fmt.Fprintf(&b, "%d later steps differ too; review them with --update and git diff\n", d.Later)
 		}
 	case res.Err != nil:

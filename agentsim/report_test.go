@@ -152,6 +152,15 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
+func TestExplainCountsLaterSteps(t *testing.T) {
+	for later, want := range map[int]string{0: "-a\n", 1: "-a\n1 later step differs too; review it", 2: "-a\n2 later steps differ too; review them"} {
+		got := agentsim.Explain(agentsim.Result{Difference: &agentsim.Difference{Step: "1 glob", Later: later, Text: "-a\n"}})
+		if got, ok := strings.CutPrefix(got, "differs at \"1 glob\":\n"); !ok || !strings.HasPrefix(got, want) || later == 0 && got != want {
+			t.Errorf("%d later steps: %q", later, got)
+		}
+	}
+}
+
 func TestReportErrors(t *testing.T) {
 	if _, err := agentsim.NewReporter("yaml", nil, agentsim.ReporterOptions{}); err == nil || !strings.Contains(err.Error(), "text, json, junit, github") {
 		t.Errorf("an unknown format gave %v", err)

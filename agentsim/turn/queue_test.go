@@ -170,6 +170,41 @@ func TestQueueKeepsTheOrderOfCalls(t *testing.T) {
 	}
 }
 
+// Whoever gives up waiting, first in the queue or not, lets nobody in beside the
+// run that is under way.
+func TestGivingUpLetsNobodyIn(t *testing.T) {
+	over, end := context.WithCancel(t.Context())
+	end()
+	for leaver := range 2 {
+		var q turn.Queue
+		if err := q.Enter(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var cancels [2]context.CancelFunc
+		var done [2]chan error
+		for i := range 2 {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancels[i], done[i] = cancel, make(chan error)
+			go func() { done[i] <- q.Enter(ctx) }()
+			for q.Waiting() <= i {
+				runtime.Gosched()
+			}
+		}
+		cancels[leaver]()
+		if err := <-done[leaver]; !errors.Is(err, context.Canceled) || q.Waiting() != 1 {
+			t.Errorf("giving up gave %v, %d wait", err, q.Waiting())
+		}
+		if err := q.Enter(over); err == nil {
+			t.Error("the queue is free while a run is under way")
+		}
+		q.Leave()
+		if err := <-done[1-leaver]; err != nil {
+			t.Errorf("the other one was not let in: %v", err)
+		}
+		cancels[1-leaver]()
+	}
+}
+
 // A wait that ends at the very moment its turn comes passes the turn on: which
 // of the two comes first differs, the queue must be free afterwards either way.
 func TestTurnThatComesTooLateIsPassedOn(t *testing.T) {
