@@ -18,6 +18,13 @@ func (q *Queue) Waiting() int {
 	return len(q.q.waiting)
 }
 
+// Held is how many conversations an agent holds something of.
+func Held(a *Agent) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.conversations)
+}
+
 // Waiting is how many runs of a conversation wait for their turn.
 func Waiting(a *Agent, conversation string) int {
 	a.mu.Lock()

@@ -265,6 +265,9 @@ func TestForgetWhileARunIsUnderWay(t *testing.T) {
 	<-done
 	a.Forget("a")
 	a.Forget("nobody")
+	if n := turn.Held(a); n != 0 {
+		t.Errorf("%d conversations are held after they were forgotten", n)
+	}
 	start(t, a, t.Context(), "fourth", "a", done)
 	if prompt := <-g.arrived; made != 3 || strings.Contains(prompt, "third") {
 		t.Errorf("%d memories were made, the fourth run was asked\n%s", made, prompt)
