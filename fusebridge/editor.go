@@ -10,7 +10,6 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // editor is a bridge that also takes changes. A file opened for writing gets a
@@ -31,22 +30,11 @@ type editor struct {
 	handles atomic.Uint64 // the last given to a writer
 
 	// The tree's lock guards these.
-	wanted map[intent]time.Time // lookups to be given a private node
+	wanted intents              // lookups to be given a private node
 	open   map[string]*version  // private nodes by path
 	moved  map[string]movedFile // by path; see Rename
 	made   uint64               // files ever created here
 }
-
-// intent is who wants to write what. The path is "" when the name stood for a
-// revision that was superseded: the next file that is looked up is meant.
-type intent struct {
-	pid  uint32
-	path string
-}
-
-// intentLife is how long an intent is kept: the kernel comes back at once or not
-// at all.
-const intentLife = 10 * time.Second
 
 // fhReader is the handle of who only reads; every writer gets one of its own.
 const fhReader = 0
@@ -58,7 +46,7 @@ func newEditor(b *bridge, o *Options, n *notifier) *editor {
 		queue:  newQueue(n.tell),
 		asides: &asides{dir: o.StateDir, log: o.Logger},
 		access: newAccess(b.backend),
-		wanted: map[intent]time.Time{},
+		wanted: intents{},
 		open:   map[string]*version{},
 		moved:  map[string]movedFile{},
 	}
@@ -68,154 +56,6 @@ func newEditor(b *bridge, o *Options, n *notifier) *editor {
 	b.follow.learn = ed.access.learn
 	b.follow.tell = ed.queue.tell
 	return ed
-}
-
-// Lookup gives who is about to write a private node, and others what all see.
-func (ed *editor) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	for {
-		v := ed.wantedBy(header, name)
-		if v == nil {
-			return ed.bridge.Lookup(cancel, header, name, out)
-		}
-		if status := ed.measure(cancel, v); status != fuse.OK {
-			return status // appending needs the size
-		}
-		if ed.enterPrivate(v, out) {
-			ed.count(reqLookup)
-			return fuse.OK
-		}
-	}
-}
-
-// enterPrivate fills an entry for the node through which v is written, unless v is
-// superseded: then its writers are on to another revision.
-func (ed *editor) enterPrivate(v *version, out *fuse.EntryOut) bool {
-	ed.tree.mu.Lock()
-	defer ed.tree.mu.Unlock()
-	if ed.tree.file(v.path) != v {
-		return false
-	}
-	ed.enterVersion(ed.private(v), out)
-	return true
-}
-
-// wantedBy returns the file that a lookup is for, if its caller is about to
-// write it.
-func (ed *editor) wantedBy(header *fuse.InHeader, name string) *version {
-	ed.tree.mu.Lock()
-	defer ed.tree.mu.Unlock()
-	d := ed.tree.dirs[header.NodeId]
-	if d == nil || len(ed.wanted) == 0 {
-		return nil
-	}
-	_, v := d.resolve(name)
-	if v == nil { // it is gone, so its opening fails, and the next is another
-		delete(ed.wanted, intent{header.Pid, vpath.Join(d.path, "/"+name)})
-		delete(ed.wanted, intent{pid: header.Pid})
-		return nil
-	}
-	_, wanted := ed.wanted[intent{header.Pid, v.path}]
-	_, any := ed.wanted[intent{pid: header.Pid}]
-	if !wanted && !any {
-		return nil
-	}
-	return v
-}
-
-// private returns the node through which v is written: the one in use, if it
-// goes on from v, else a new one. tree.mu is held.
-func (ed *editor) private(v *version) *version {
-	if v.edit != nil {
-		return v
-	}
-	if p := ed.open[v.path]; p != nil && (p.rev == v.rev || p.edit.committing) {
-		return p // v may be what is being committed from it
-	}
-	base := v.rev
-	if m, ok := ed.moved[v.path]; ok {
-		base = m.rev // the store has a newer one: the commit will tell
-	}
-	p := &version{
-		node:  node{ino: v.ino},
-		path:  v.path,
-		rev:   v.rev,
-		mtime: v.mtime,
-		size:  v.size,
-		edit:  &edit{path: v.path, base: base, from: v},
-	}
-	v.borrowed = true
-	ed.open[v.path] = p
-	return p
-}
-
-// Open lets a private node be written, and sends who has another to get one.
-func (ed *editor) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	ed.count(reqOpen)
-	out.OpenFlags = fuse.FOPEN_KEEP_CACHE
-	if in.Flags&syscall.O_ACCMODE == syscall.O_RDONLY && in.Flags&syscall.O_TRUNC == 0 {
-		out.OpenFlags |= fuse.FOPEN_NOFLUSH
-		return fuse.OK
-	}
-	v, status := ed.writableNode(&in.InHeader)
-	if status != fuse.OK {
-		return status
-	}
-	if status := ed.reachable(ed.pathOf(v)); status != fuse.OK {
-		return status
-	}
-	v.edit.openers.Add(1)
-	if ed.outdated(v, in.Pid) {
-		v.edit.openers.Add(-1)
-		return fuse.Status(syscall.ESTALE)
-	}
-	if in.Flags&syscall.O_TRUNC != 0 {
-		ed.empty(v)
-	}
-	out.Fh = ed.handles.Add(1)
-	return fuse.OK
-}
-
-// writableNode returns the private node of a request, or ESTALE, which makes the
-// kernel look it up.
-func (ed *editor) writableNode(header *fuse.InHeader) (*version, fuse.Status) {
-	ed.tree.mu.Lock()
-	defer ed.tree.mu.Unlock()
-	v := ed.tree.vers[header.NodeId]
-	switch {
-	case v == nil:
-		return nil, fuse.Status(syscall.ESTALE)
-	case !ed.writable(v.path):
-		return nil, fuse.EROFS
-	}
-	key := intent{header.Pid, v.path}
-	if v.edit != nil {
-		delete(ed.wanted, key)
-		delete(ed.wanted, intent{pid: header.Pid})
-		return v, fuse.OK
-	}
-	if v.superseded {
-		key.path = ""
-	}
-	if _, again := ed.wanted[key]; again && !v.superseded {
-		// Opened by another way than its name, which does not look up: then the
-		// node is written through as it is, unless others write through one.
-		delete(ed.wanted, key)
-		p := ed.private(v)
-		if p.id != 0 {
-			return nil, fuse.Status(syscall.ETXTBSY)
-		}
-		v.edit = p.edit
-		ed.open[v.path] = v
-		return v, fuse.OK
-	}
-	now := time.Now()
-	for old, since := range ed.wanted {
-		if now.Sub(since) > intentLife {
-			delete(ed.wanted, old)
-		}
-	}
-	ed.wanted[key] = now
-	return nil, fuse.Status(syscall.ESTALE)
 }
 
 func (ed *editor) pathOf(v *version) string {
@@ -277,9 +117,10 @@ func (ed *editor) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (
 		return 0, status
 	}
 	at := in.Offset
-	if end := uint64(len(e.data)); at < end && in.Flags&syscall.O_APPEND != 0 && in.WriteFlags&fuse.WRITE_CACHE == 0 {
-		// The kernel forgot the node while a lookup of it was on its way, and so
-		// believes in an old size. It is to ask again, and drop the page.
+	if end := uint64(len(e.data)); at != end && in.Flags&syscall.O_APPEND != 0 && in.WriteFlags&fuse.WRITE_CACHE == 0 {
+		// The kernel forgot the node while a lookup of it was on its way, or the
+		// agent changed it, so the kernel believes in an old size. It is to ask
+		// again, and drop the page.
 		at = end
 		ed.queue.post(note{kind: noteInode, parent: in.NodeId})
 	}

@@ -48,6 +48,9 @@ func TestMain(m *testing.M) {
 	case "rename":
 		renameToAndFro(os.Args[1:])
 		return
+	case "remove":
+		removeAndMake(os.Args[1:])
+		return
 	case "sync":
 		syncAndRead(os.Args[1:])
 		return

@@ -22,19 +22,17 @@ type movedFile struct {
 }
 
 // renameToScratch gives a file a name that stays in memory. Its node goes on
-// under that name, with its openers. The lock of its edit is held, if it has one.
-func (ed *editor) renameToScratch(from *version, e *edit, path, text string) fuse.Status {
-	if e == nil {
-		e = &edit{data: []byte(text), loaded: true, dirty: true}
-	}
-	e.path, e.scratch = path, true
+// under that name, with its openers. The lock of its edit is held.
+func (ed *editor) renameToScratch(from, p *version, path, text string) fuse.Status {
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	d := ed.tree.at(vpath.Dir(path))
 	if d == nil {
 		return fuse.ENOENT
 	}
+	p.edit.path, p.edit.scratch = path, true
 	ed.forgetLocal(from)
+	delete(ed.open, from.path)
 	for stored, m := range ed.moved {
 		if m.to == from.path {
 			ed.moved[stored] = movedFile{m.rev, path}
@@ -43,14 +41,13 @@ func (ed *editor) renameToScratch(from *version, e *edit, path, text string) fus
 	v := from
 	if from.rev != "" {
 		ed.moved[from.path] = movedFile{from.rev, path}
-		if p := ed.open[from.path]; p != nil && p.edit == e {
-			delete(ed.open, from.path)
-			from.pinned = &text // for those who read the node that the kernel has under the name
+		if p.id != 0 && p != from { // its openers go on with it
 			v = p
+			from.pinned = &text // for those who read the node that the kernel has under the name
 			ed.queue.post(note{kind: noteEntry, parent: d.id, name: vpath.Base(path)})
 		}
 	}
-	v.path, v.rev, v.edit = path, "", e
+	v.path, v.rev, v.edit = path, "", p.edit
 	ed.insert(d, vpath.Base(path), v)
 	v.superseded = false
 	return fuse.OK

@@ -52,39 +52,6 @@ func (ed *editor) discard(v *version, e *edit, why fuse.Status) []note {
 	return told.notes
 }
 
-// outdated reports whether a private node lost its place between its lookup and
-// its opening: its edit was given up, or the file is another revision by now. What
-// is written through it would go nowhere or be refused. Its opener is to look the
-// name up anew, and is given what the file is then.
-func (ed *editor) outdated(v *version, pid uint32) bool {
-	v.edit.mu.Lock()
-	defer v.edit.mu.Unlock() // so no commit is half done
-	ed.tree.mu.Lock()
-	defer ed.tree.mu.Unlock()
-	if ed.inPlace(v) {
-		return false
-	}
-	ed.wanted[intent{pid, v.path}] = time.Now()
-	return true
-}
-
-// inPlace reports whether a private node may be opened: it goes on from what its
-// path shows, or has no place in the store to lose. The edit's lock and tree.mu are
-// held.
-func (ed *editor) inPlace(v *version) bool {
-	e, shown, used := v.edit, ed.tree.file(v.path), ed.open[v.path]
-	switch {
-	case e.removed:
-		return !e.lost
-	case e.scratch, v.rev == "", shown == nil:
-		return true
-	case shown.rev != v.rev, used != nil && used != v:
-		return false
-	}
-	ed.open[v.path] = v
-	return true
-}
-
 // showStored puts the revision that the store has in the place of a node through
 // which it was edited. tree.mu is held.
 func (ed *editor) showStored(v *version, told *changes) {

@@ -36,61 +36,62 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 		if status != fuse.OK || from == target { // both nil: it was a directory
 			return status
 		}
-		if e, ok := ed.lockEdit(from); ok {
-			return ed.move(cancel, from, target, e, path)
+		if p, ok := ed.lockEdit(from); ok {
+			defer ed.unlockEdit(p)
+			return ed.move(cancel, from, target, p, path)
 		}
 	}
 }
 
-// lockEdit locks the buffer through which a file is being written; nil means that
-// it is not. It reports false when the file was committed while it waited: then
-// another version has its place.
-func (ed *editor) lockEdit(v *version) (*edit, bool) {
-	behind := func() *edit {
+// lockEdit locks the buffer of a file, made if it is not being written, so that who
+// is just beginning to write has the same one. It reports false when the file was
+// committed while it waited: then another version has its place.
+func (ed *editor) lockEdit(v *version) (*version, bool) {
+	current := func() *version {
 		ed.tree.mu.Lock()
 		defer ed.tree.mu.Unlock()
-		if p := ed.open[v.path]; v.edit == nil && p != nil && p.rev == v.rev {
-			return p.edit
+		if ed.tree.file(v.path) != v {
+			return nil
 		}
-		return v.edit
+		return ed.private(v)
 	}
-	e := behind()
-	if e == nil {
-		return nil, true
+	p := current()
+	if p == nil {
+		return nil, false
 	}
-	e.mu.Lock()
-	if behind() == e && ed.shows(v) {
-		return e, true
+	p.edit.mu.Lock()
+	stays := current() == p
+	if !stays {
+		ed.unlockEdit(p)
 	}
-	e.mu.Unlock()
-	return nil, false
+	return p, stays
 }
 
-// shows reports whether a file still has its place.
-func (ed *editor) shows(v *version) bool {
+// unlockEdit ends what lockEdit began.
+func (ed *editor) unlockEdit(p *version) {
+	p.edit.mu.Unlock()
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
-	return ed.tree.file(v.path) == v
+	ed.letGo(p)
 }
 
-// move gives a file another path, with what is being written to it in e, which is
-// locked: no commit may come between the copy and the removal of the old name. Who
-// writes to the file that loses its name waits, too. Renames that meet at a file
-// share its directory, so the kernel does one after the other, and none holds a
-// lock that another wants.
-func (ed *editor) move(cancel <-chan struct{}, from, target *version, e *edit, path string) fuse.Status {
-	if e != nil {
-		defer e.mu.Unlock()
-	}
-	text, status := ed.textOf(cancel, from, e)
-	switch {
-	case status != fuse.OK:
+// move gives a file another path, with what is being written to it through p, whose
+// edit is locked: no commit may come between the copy and the removal of the old
+// name. Who writes to the file that loses its name waits, too. Renames that meet at
+// a file share its directory, so the kernel does one after the other, and none
+// holds a lock that another wants.
+func (ed *editor) move(cancel <-chan struct{}, from, target, p *version, path string) fuse.Status {
+	e := p.edit
+	if status := ed.load(cancel, e); status != fuse.OK {
 		return status
+	}
+	text := string(e.data)
+	switch {
 	case isScratch(vpath.Base(path)):
 		if status := ed.dropMovedTo(cancel, path); status != fuse.OK {
 			return status
 		}
-		return ed.renameToScratch(from, e, path, text)
+		return ed.renameToScratch(from, p, path, text)
 	case ed.putBack(cancel, from, path, text):
 		return fuse.OK
 	}
@@ -109,7 +110,7 @@ func (ed *editor) move(cancel <-chan struct{}, from, target *version, e *edit, p
 	if lost != nil && lost.edit != e {
 		ed.orphan(lost)
 	}
-	ed.retarget(from, e, info)
+	ed.retarget(from, p, info)
 	if oldRev == "" {
 		return ed.dropMovedTo(cancel, oldPath)
 	}
@@ -216,37 +217,20 @@ func (ed *editor) renameDir(d, to, over *dir, name, path string) fuse.Status {
 	return fuse.OK
 }
 
-// textOf returns the bytes of a file, which are those of its buffer if it has one,
-// whose lock is held.
-func (ed *editor) textOf(cancel <-chan struct{}, v *version, e *edit) (string, fuse.Status) {
-	if e == nil {
-		return ed.content(cancel, v, true)
-	}
-	status := ed.load(cancel, e)
-	return string(e.data), status
-}
-
 // retarget lets the openers of a renamed file go on under its new name, and takes
-// a file in memory out of its old place. The lock of its edit is held, if it has
-// one.
-func (ed *editor) retarget(from *version, e *edit, info vfs.Info) {
-	if e != nil {
-		e.path, e.base, e.dirty, e.scratch = info.Path, info.Revision, false, false
-	}
+// a file in memory out of its old place. The lock of its edit is held.
+func (ed *editor) retarget(from, p *version, info vfs.Info) {
+	e := p.edit
+	e.path, e.base, e.dirty, e.scratch = info.Path, info.Revision, false, false
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
-	p := ed.open[from.path]
 	delete(ed.open, from.path)
-	if from.rev == "" {
+	if from.rev == "" { // so p is the same
 		ed.forgetLocal(from)
-		from.path, from.rev = info.Path, info.Revision
-		p = from
 		if v := ed.tree.file(info.Path); v != nil && v.rev == info.Revision {
 			v.ino = from.ino // a rename keeps it, see rebind
 		}
 	}
-	if p != nil && p.edit == e { // else it lost its race already
-		p.path, p.rev = info.Path, info.Revision
-		ed.open[info.Path] = p
-	}
+	p.path, p.rev = info.Path, info.Revision
+	ed.open[info.Path] = p
 }

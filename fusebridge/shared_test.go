@@ -5,6 +5,7 @@ package fusebridge_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/vfs"
 )
 
 // appendLines is a child that appends lines to a file, opening it anew for each,
@@ -67,9 +69,8 @@ func TestAppendersShareOneBuffer(t *testing.T) {
 	}
 }
 
-// renameToAndFro is a child that renames a file away and back until its standard
-// input ends, then prints what failed.
-func renameToAndFro(args []string) {
+// repeat does something until standard input ends, then prints what failed.
+func repeat(do func() error) {
 	var stop atomic.Bool
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
@@ -77,45 +78,128 @@ func renameToAndFro(args []string) {
 	}()
 	failures := []string{}
 	for !stop.Load() {
-		for _, to := range [][2]string{{args[0], args[1]}, {args[1], args[0]}} {
-			if err := os.Rename(to[0], to[1]); err != nil {
-				failures = append(failures, err.Error())
-			}
+		if err := do(); err != nil {
+			failures = append(failures, err.Error())
 		}
 	}
 	json.NewEncoder(os.Stdout).Encode(failures)
 }
 
-// TestAppendWhileRenamed: a rename holds the directory's lock and waits for the
-// file's, a write holds that and waits for a commit. None may wait for a
-// notification, which needs the directory's. The store's time limit would end the
-// wait with an input/output error.
-func TestAppendWhileRenamed(t *testing.T) {
+// renameToAndFro is a child that renames a file away and back.
+func renameToAndFro(args []string) {
+	repeat(func() error {
+		return errors.Join(os.Rename(args[0], args[1]), os.Rename(args[1], args[0]))
+	})
+}
+
+// removeAndMake is a child that removes a file and makes it anew.
+func removeAndMake(args []string) {
+	repeat(func() error {
+		if err := os.Remove(args[0]); err != nil {
+			return err
+		}
+		return os.WriteFile(args[0], nil, 0o600)
+	})
+}
+
+// TestWriteWhileNamesChange: programs append to a file, while another renames it,
+// or removes it and makes it anew. No one is told of a conflict, for no agent is
+// there; none waits for a notification, which the store's time limit would end with
+// an input/output error; and after renames every line that was not refused is there.
+func TestWriteWhileNamesChange(t *testing.T) {
+	for _, other := range []string{"rename", "remove"} {
+		t.Run(other, func(t *testing.T) {
+			mem := newMem(t, map[string]string{"/f": ""})
+			s := mount(t, mem, writable(t))
+			in, changed, _ := child(t, other, under(s, "/f"), under(s, "/g"))
+			const programs = 2
+			lines := pick(500, 2000, 10000)
+			var running []io.Reader
+			for p := range programs {
+				_, out, _ := child(t, "lines", under(s, "/f"), fmt.Sprint(p), fmt.Sprint(lines))
+				running = append(running, out)
+			}
+			refused := 0
+			for p, out := range running {
+				failures := failuresOf(t, out)
+				refused += len(failures)
+				for _, failure := range failures {
+					if !strings.Contains(failure, "no such file") {
+						t.Errorf("program %d: %s", p, failure)
+					}
+				}
+			}
+			in.Close()
+			for _, failure := range failuresOf(t, changed) {
+				t.Errorf("%s: %s", other, failure)
+			}
+			if kept := s.Counters().Conflicts; kept > 0 {
+				t.Errorf("%d edits were kept aside", kept)
+			}
+			text := stored(t, mem)["/f"]
+			if left := strings.Count(text, "\n"); other == "rename" && left != programs*lines-refused {
+				t.Errorf("%d lines are left of %d, %d were refused", left, programs*lines, refused)
+			}
+		})
+	}
+}
+
+// TestAppendWithAgent: a program and an agent append to one file. What either was
+// told is done is there, and what it was refused at its close is kept aside. It is
+// refused at its opening only where the agent is quicker twice.
+func TestAppendWithAgent(t *testing.T) {
 	mem := newMem(t, map[string]string{"/f": ""})
 	s := mount(t, mem, writable(t))
-	in, renamed, _ := child(t, "rename", under(s, "/f"), under(s, "/g"))
-	var running []io.Reader
-	for p := range 2 {
-		_, out, _ := child(t, "lines", under(s, "/f"), fmt.Sprint(p), fmt.Sprint(pick(500, 2000, 10000)))
-		running = append(running, out)
-	}
-	const hung = "input/output error"
-	told := func(who string, out io.Reader) {
-		var failures []string
-		if err := json.NewDecoder(out).Decode(&failures); err != nil {
-			t.Errorf("%s: %v", who, err)
-		}
-		for _, failure := range failures {
-			if strings.Contains(failure, hung) {
-				t.Errorf("%s: %s", who, failure)
+	lines := pick(100, 300, 2000)
+	_, out, _ := child(t, "lines", under(s, "/f"), "p", fmt.Sprint(lines))
+	told := make(chan []string)
+	go func() {
+		defer close(told)
+		told <- failuresOf(t, out)
+	}()
+	agent, refused := 0, []string{}
+	for running := true; running; {
+		select {
+		case refused = <-told:
+			running = false
+		default:
+			f, err := vfs.Read(t.Context(), mem, "/f")
+			if err == nil {
+				_, err = vfs.Write(t.Context(), mem, "/f", f.Content+fmt.Sprintf("agent-%d\n", agent), f.Revision)
+			}
+			switch {
+			case err == nil:
+				agent++
+			case !errors.Is(err, vfs.ErrConflict):
+				t.Fatal(err)
 			}
 		}
 	}
-	for _, out := range running {
-		told("an appending program", out)
+	closing := 0
+	for _, failure := range refused {
+		switch {
+		case !strings.Contains(failure, "stale file handle"):
+			t.Error(failure)
+		case strings.HasPrefix(failure, "close "):
+			closing++
+		}
 	}
-	in.Close()
-	told("the renaming program", renamed)
+	if kept := s.Counters().Conflicts; kept != uint64(closing) {
+		t.Errorf("%d edits were kept aside, %d refused at their close", kept, closing)
+	}
+	text := stored(t, mem)["/f"]
+	if got, want := strings.Count(text, "\n"), agent+lines-len(refused); got != want {
+		t.Errorf("%d lines are left of %d", got, want)
+	}
+	t.Logf("%d lines of the agent, %d of the program, %d refused", agent, lines-len(refused), len(refused))
+}
+
+func failuresOf(t testing.TB, out io.Reader) (failures []string) {
+	t.Helper()
+	if err := json.NewDecoder(out).Decode(&failures); err != nil {
+		t.Fatal(err)
+	}
+	return failures
 }
 
 // syncAndRead is a child that rewrites a file again and again, while someone looks

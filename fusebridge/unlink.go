@@ -25,14 +25,10 @@ func (ed *editor) Unlink(cancel <-chan struct{}, header *fuse.InHeader, name str
 		if status != fuse.OK {
 			return status
 		}
-		e, ok := ed.lockEdit(v)
-		if !ok {
-			continue
+		if p, ok := ed.lockEdit(v); ok {
+			defer ed.unlockEdit(p)
+			return ed.unlink(cancel, v, p)
 		}
-		if e != nil {
-			defer e.mu.Unlock()
-		}
-		return ed.unlink(cancel, v, e)
 	}
 }
 
@@ -56,13 +52,13 @@ func (ed *editor) unlinking(parent uint64, name string) (*version, fuse.Status) 
 	return v, fuse.OK
 }
 
-// unlink removes a file whose edit, if it has one, is locked.
-func (ed *editor) unlink(cancel <-chan struct{}, v *version, e *edit) fuse.Status {
+// unlink removes a file whose edit, that of p, is locked.
+func (ed *editor) unlink(cancel <-chan struct{}, v, p *version) fuse.Status {
 	ed.tree.mu.Lock()
 	path, rev := v.path, v.rev
 	ed.keepDir(path)
 	if rev == "" {
-		e.removed = true
+		p.edit.removed = true
 		ed.forgetLocal(v)
 	}
 	ed.tree.mu.Unlock()
@@ -72,12 +68,7 @@ func (ed *editor) unlink(cancel <-chan struct{}, v *version, e *edit) fuse.Statu
 	if status := ed.removeStored(cancel, path, rev); status != fuse.OK {
 		return status
 	}
-	ed.tree.mu.Lock()
-	p := ed.open[path]
-	ed.tree.mu.Unlock()
-	if p != nil && p.edit == e { // else it lost a race, which its writer is still to be told
-		ed.orphan(p)
-	}
+	ed.orphan(p)
 	return fuse.OK
 }
 
