@@ -36,7 +36,7 @@ func inspect(dir string, o Options) (s sight, err error) {
 	if s.sizes, err = badgerFiles(dir); err != nil {
 		return s, err
 	}
-	for _, look := range []func() error{s.readManifest, s.checkKeys, s.checkTables} {
+	for _, look := range []func() error{func() error { return s.checkRights(o) }, s.readManifest, s.checkKeys, s.checkTables} {
 		if err := look(); err != nil {
 			return s, err
 		}
@@ -54,6 +54,35 @@ func inspect(dir string, o Options) (s sight, err error) {
 		return s, needsRecovery()
 	}
 	return s, nil
+}
+
+// checkRights opens each file as it will be opened later. One that may not be
+// read says nothing about what is in it, so it is no damage; and Badger's own
+// words for it take several lines.
+func (s *sight) checkRights(o Options) error {
+	how := os.O_RDWR
+	if o.ReadOnly {
+		how = os.O_RDONLY
+	}
+	modes := map[string]int{markFile: os.O_RDONLY, inventoryFile: os.O_RDONLY}
+	for name := range s.sizes {
+		if name != pidFile && (name != discardFile || !o.ReadOnly) { // these are not needed
+			modes[filepath.Join(badgerDir, name)] = how
+		}
+	}
+	for name, how := range modes {
+		f, err := os.OpenFile(filepath.Join(s.dir, name), how, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the other checks know whether it must be there
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // needsRecovery reports whether Badger would have to write to open the store.
