@@ -52,6 +52,9 @@ func TestReplayFailures(t *testing.T) {
 		"best effort":           {"filesystem: {tools: []}\nturns: [{ask: hi, model: [{text: a}], expect: {bestEffort: true}}]", "turn 1", "bestEffort is false"},
 		"refused":               {"filesystem: {tools: []}\nturns: [{ask: hi, model: [{text: a}], expect: {refused: true}}]", "turn 1", "refused is false"},
 		"tools":                 {"filesystem: {tools: []}\nturns: [{ask: hi, model: [{text: a}], expect: {tools: [{tool: grep}]}}]", "turn 1", "names 1"},
+		"another tool":          {"turns: [{ask: hi, model: [{toolCall: {name: glob, input: {pattern: /x}}}, {json: {kind: answer, brief: a}}, {text: a}], expect: {tools: [{tool: grep}]}}]", "turn 1", "step 1 ran glob where expect.tools names grep"},
+		"another status":        {"turns: [{ask: hi, model: [{toolCall: {name: glob, input: {pattern: /x}}}, {json: {kind: answer, brief: a}}, {text: a}], expect: {tools: [{status: cached}]}}]", "turn 1", "step 1 (glob) is ok where expect.tools says cached"},
+		"another tool error":    {"turns: [{ask: hi, model: [{toolCall: {name: glob, input: {pattern: x}}}, {json: {kind: answer, brief: a}}, {text: a}], expect: {tools: [{error: conflict}]}}]", "turn 1", "step 1 (glob) has the error code invalid-argument where expect.tools says conflict"},
 		"no error":              {"filesystem: {tools: []}\nturns: [{ask: hi, model: [{text: a}], expect: {error: x}}]", "turn 1", "succeeded"},
 		"failing fallback":      {"filesystem: {tools: []}\nturns: [{ask: hi, fallback: [{error: {message: x}}], model: [{error: {}}]}]", "turn 1", "the fallback failed"},
 	} {

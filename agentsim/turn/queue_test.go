@@ -170,6 +170,38 @@ func TestQueueKeepsTheOrderOfCalls(t *testing.T) {
 	}
 }
 
+// What began anew also counts model errors anew: two of the runs after Forget do
+// not leave it to the fallback.
+func TestForgetCountsModelErrorsAnew(t *testing.T) {
+	g := newGate()
+	a := newAgent(t, g, turn.Options{Fallback: cloud})
+	done := make(chan string, 2)
+	start(t, a, t.Context(), "first", "a", done)
+	<-g.arrived
+	a.Forget("a")
+	start(t, a, t.Context(), "second", "a", done)
+	for turn.Waiting(a, "a") < 1 {
+		runtime.Gosched()
+	}
+	g.release <- errors.New("broken")
+	<-g.arrived // the second
+	g.release <- errors.New("broken")
+	<-done
+	<-done
+	start(t, a, t.Context(), "third", "a", done)
+	<-g.arrived
+	g.release <- errors.New("broken")
+	<-done
+	start(t, a, t.Context(), "fourth", "a", done)
+	select {
+	case <-g.arrived:
+		g.release <- nil
+		<-done
+	case <-done:
+		t.Error("after two model errors the device model is not asked any more")
+	}
+}
+
 // Whoever gives up waiting, first in the queue or not, lets nobody in beside the
 // run that is under way.
 func TestGivingUpLetsNobodyIn(t *testing.T) {
