@@ -36,7 +36,8 @@ type Hooks struct {
 	// AfterAnswer returns the answer, before it is emitted, saved and returned.
 	AfterAnswer func(ctx context.Context, run RunInfo, answer string) (string, error)
 	// BeforeRemember returns the state to save, or false to save nothing. The
-	// limits of the memory apply to what it returns.
+	// limits of the memory apply to what it returns. When another saver came first
+	// it is called again, with a candidate built on what that one saved.
 	BeforeRemember func(ctx context.Context, run RunInfo, candidate memory.State) (memory.State, bool, error)
 	// OnError sees the error of a run that failed or was cancelled, also while it
 	// waited for its turn, when another run of the conversation is under way. Its

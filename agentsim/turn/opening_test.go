@@ -65,8 +65,10 @@ func TestSlowBackendHoldsUpNoOther(t *testing.T) {
 	if _, err := b.For(t.Context(), scope("other")); err != nil {
 		t.Error(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	inner, cancel := context.WithCancel(t.Context())
+	ctx := asked{inner, make(chan struct{})}
 	second := opens(ctx, b, "slow")
+	<-ctx.waits
 	cancel()
 	if err := <-second; !errors.Is(err, context.Canceled) {
 		t.Errorf("who gave up waiting got %v", err)
@@ -80,21 +82,41 @@ func TestSlowBackendHoldsUpNoOther(t *testing.T) {
 	}
 }
 
+// asked tells when it is about to be waited for.
+type asked struct {
+	context.Context
+	waits chan struct{}
+}
+
+func (a asked) Done() <-chan struct{} {
+	close(a.waits) // of one wait
+	return a.Context.Done()
+}
+
 // Who waits for an opening that its first caller gave up opens it anew.
 func TestOpeningOutlivesItsFirstCaller(t *testing.T) {
-	s := newSlowOpen()
-	b := turn.NewBackends(s.open)
-	ctx, cancel := context.WithCancel(t.Context())
-	first := opens(ctx, b, "slow")
-	<-s.arrived
-	second := opens(t.Context(), b, "slow")
-	cancel()
-	if err := <-first; !errors.Is(err, context.Canceled) {
-		t.Errorf("the first caller got %v", err)
-	}
-	close(s.release)
-	if err := <-second; err != nil {
-		t.Errorf("the second caller got %v", err)
+	for _, gaveUp := range []error{context.Canceled, context.DeadlineExceeded} {
+		arrived, release, calls := make(chan struct{}), make(chan struct{}), 0
+		b := turn.NewBackends(func(context.Context, string) (vfs.Backend, error) {
+			if calls++; calls > 1 {
+				return memfs.New(nil, nil)
+			}
+			close(arrived)
+			<-release
+			return nil, gaveUp
+		})
+		first := opens(t.Context(), b, "slow")
+		<-arrived
+		ctx := asked{t.Context(), make(chan struct{})}
+		second := opens(ctx, b, "slow")
+		<-ctx.waits
+		close(release)
+		if err := <-first; !errors.Is(err, gaveUp) {
+			t.Errorf("the first caller got %v", err)
+		}
+		if err := <-second; err != nil || calls != 2 {
+			t.Errorf("the second caller got %v after %d calls", err, calls)
+		}
 	}
 }
 
