@@ -71,6 +71,8 @@ func TestCompareEntries(t *testing.T) {
 		"second differs": {one + two + three, one + "-- 2 grep --\nx\n" + "-- 3 glob --\ny\n", "2 grep", "1 glob", "-b", 1},
 		"one more":       {one, one + two, "2 grep", "1 glob", "the golden ends before it", 0},
 		"one less":       {one + two, one, "2 grep", "1 glob", "the replay ended before it", 0},
+		"one page more":  {one + "-- 1 glob page 1 --\nx\n", one + "-- 1 glob page 1 --\nx\n-- 1 glob page 2 --\ny\n" + two, "1 glob", "", "in \"1 glob page 2\":", 1},
+		"one page less":  {one + "-- 1 glob page 1 --\nx\n-- 1 glob page 2 --\ny\n" + two, one + "-- 1 glob page 1 --\nx\n" + two, "1 glob", "", "in \"1 glob page 2\":", 0},
 		"another":        {one + two, one + three, "3 glob", "1 glob", `the golden has "2 grep" here`, 0},
 	} {
 		d, err := agentsim.Compare([]byte(tt.golden), []byte(tt.got))

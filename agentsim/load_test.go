@@ -44,6 +44,7 @@ func TestScenarioErrors(t *testing.T) {
 		{scenario("files: {/a: {text: x, count: 2}}\n" + look), "s.txtar:5:14", "belongs to repeat"},
 		{scenario("files: {a: {text: x}}\n" + look), "s.txtar:5:13", "must start with /"},
 		{scenario("files: {/a: {repeat: '0123456789', count: 999999999}}\n" + look), "s.txtar:5:14", "too large"},
+		{scenario("files: {/a: {repeat: x, count: 1048577}}\n" + look), "s.txtar:5:14", "too large"},
 		{scenario("files: {/a: {text: x}}\n"+look, "/a", "y\n"), "s.txtar:5:14", "given twice"},
 		{scenario(look, "/../a", "y\n"), "s.txtar:6:1", "cannot be stored"},
 		{scenario(look, "/a", "\xff\n"), "s.txtar:6:1", "not valid UTF-8"},
@@ -102,6 +103,9 @@ func TestCheckoutWithCRLF(t *testing.T) {
 }
 
 func TestRepeatedSeed(t *testing.T) {
+	if got := replay(t, scenario("files: {/log: {repeat: x, count: 1048576}}\n"+look)); !strings.Contains(got, "As it was seeded: 1048576 bytes.") {
+		t.Errorf("the largest file that a store takes gave\n%s", got)
+	}
 	got := replay(t, scenario(`files: {/log: {repeat: "line {n} of {n}\n", count: 3}}`+"\n"+look))
 	if !strings.Contains(got, "-- file /log --\nline 1 of 1\nline 2 of 2\nline 3 of 3\n") {
 		t.Errorf("got\n%s", got)

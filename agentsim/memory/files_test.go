@@ -140,6 +140,31 @@ func TestFilesArePrettyJSON(t *testing.T) {
 	}
 }
 
+// The names of files stay as they are, for memories that are there already and
+// for people who look at them.
+func TestNamesOfFiles(t *testing.T) {
+	b := store(t, nil)
+	for id, want := range map[string]string{
+		"garden-2026":            "garden-2026",
+		"Plan 9_b":               "%50lan%209%5Fb",
+		"../é":                   "%2E%2E%2F%C3%A9",
+		"_default":               "%5Fdefault",
+		strings.Repeat("a", 160): strings.Repeat("a", 160),
+		strings.Repeat("a", 161): "~1668eb4fad53ba7b37b233bcb819f4a0c38ee2a6d03e204134edcc882bb56ae8",
+	} {
+		m, err := filesIn(t, b)(t.Context(), id, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Save(t.Context(), memory.State{}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Read(t.Context(), "/.memory/"+want+".json"); err != nil {
+			t.Errorf("%.20q: %v", id, err)
+		}
+	}
+}
+
 func TestFilesStayOutsideTheAgentsRoot(t *testing.T) {
 	b := store(t, nil)
 	for _, tt := range []struct {
