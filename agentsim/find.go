@@ -52,6 +52,7 @@ func findIn(path, goldenDir string) ([]Location, error) {
 	if !info.IsDir() {
 		return []Location{locate(path)}, nil
 	}
+	path = anchored(path)
 	root := rootOf(path)
 	if root == "" {
 		root = path

@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -18,6 +19,7 @@ const extension = ".txtar"
 // its name is the path from there and its golden is in "golden" beside that
 // directory; elsewhere it is the file's own name and "golden" in its directory.
 func locate(path string) Location {
+	path = anchored(path)
 	root := rootOf(path)
 	if root == "" {
 		root = filepath.Dir(path)
@@ -44,6 +46,19 @@ func goldenRoot(root string) string {
 
 func goldenPath(dir, name string) string {
 	return filepath.Join(dir, filepath.FromSlash(name)+extension)
+}
+
+// anchored is the path as it is, or in full where only the working directory
+// tells that it is in a directory "scenarios", which has goldens beside it.
+func anchored(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil || rootOf(path) != "" || rootOf(abs) == "" {
+		return path
+	}
+	if info, err := os.Stat(goldenRoot(rootOf(abs))); err != nil || !info.IsDir() {
+		return path
+	}
+	return abs
 }
 
 // rootOf returns the nearest directory "scenarios" that path is in or is, "" if

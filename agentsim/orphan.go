@@ -45,6 +45,7 @@ func (r *Runner) goldensIn(path string) ([]Location, error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return nil, err // one file does not tell what else should be there
 	}
+	path = anchored(path)
 	root := rootOf(path)
 	if root == "" {
 		root = path

@@ -66,3 +66,31 @@ func TestGoldensInsideTheDirectory(t *testing.T) {
 		}
 	}
 }
+
+// From inside a directory of scenarios, the goldens beside it are the same.
+func TestInsideTheScenarios(t *testing.T) {
+	dir := tree(t, map[string]string{"scenarios/a/good.txtar": scenario(look), "scenarios/b/good.txtar": scenario(look)})
+	got := runIn(t, dir, agentsim.Runner{Update: true})
+	if diff := cmp.Diff([]string{"a/good updated", "b/good updated"}, got.results); diff != "" {
+		t.Fatalf("-want +got\n%s", diff)
+	}
+	for _, tt := range []struct {
+		in, path string
+		want     []string
+	}{
+		{"scenarios", ".", []string{"a/good passed", "b/good passed"}},
+		{"scenarios", "a", []string{"a/good passed"}},
+		{"scenarios/b", "good.txtar", []string{"b/good passed"}},
+		{"scenarios/b", "../a", []string{"a/good passed"}},
+	} {
+		t.Chdir(filepath.Join(dir, tt.in))
+		got := &collector{}
+		r := agentsim.Runner{Paths: []string{tt.path}, Reporter: got}
+		if _, err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, got.results); diff != "" {
+			t.Errorf("%s from %s: -want +got\n%s", tt.path, tt.in, diff)
+		}
+	}
+}
