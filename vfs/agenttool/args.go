@@ -121,14 +121,18 @@ const maxWhole = 1<<53 - 1
 // whole accepts every spelling of a whole number, such as 2.0 or 1e3.
 func (p param) whole(n json.Number) (any, error) {
 	if i, err := strconv.ParseInt(n.String(), 10, 64); err == nil && i >= -maxWhole && i <= maxWhole {
-		return int(i), nil
+		return toInt(i), nil
 	}
 	f, err := n.Float64()
 	if err == nil && f == math.Trunc(f) && math.Abs(f) <= maxWhole {
-		return int(f), nil
+		return toInt(int64(f)), nil
 	}
-	return nil, refuse(CodeInvalidArgument, "the argument %q must be a whole number of at most %d", p.name, maxWhole)
+	return nil, refuse(CodeInvalidArgument, "the argument %q must be a whole number of at most %d", p.name, int64(maxWhole))
 }
+
+// toInt takes the nearest number where an int has 32 bits: as an offset it is
+// beyond every file all the same.
+func toInt(i int64) int { return int(max(math.MinInt, min(i, math.MaxInt))) }
 
 func (a args) str(name string) string { s, _ := a[name].(string); return s }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"hash/fnv"
+	"math"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs"
@@ -84,7 +85,7 @@ func (q query) decode(cursor string) (mark, error) {
 	if len(rest) > revLen {
 		offset, n = binary.Uvarint(rest[revLen:])
 	}
-	if n <= 0 || n != len(rest)-revLen || offset > maxWhole {
+	if n <= 0 || n != len(rest)-revLen || offset > math.MaxInt {
 		return mark{}, refuse(CodeInvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
 	}
 	m.inside, m.offset = true, int(offset)

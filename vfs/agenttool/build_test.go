@@ -1,0 +1,24 @@
+package agenttool_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// TestBuildsFor32Bits compiles the library for small boards, where an int cannot
+// hold every number of JSON.
+func TestBuildsFor32Bits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the library for another system")
+	}
+	for _, arch := range []string{"386", "arm"} {
+		t.Run(arch, func(t *testing.T) {
+			build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, "..", "../agenttool", "../memfs", "../routefs", "../vfstest")
+			build.Env = append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0")
+			if text, err := build.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, text)
+			}
+		})
+	}
+}
