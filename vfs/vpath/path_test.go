@@ -70,6 +70,17 @@ func TestCleanSaysWhy(t *testing.T) {
 	}
 }
 
+// Only slashes go; every other character stands for itself, also where the path
+// was not canonical.
+func TestCleanKeepsCharacters(t *testing.T) {
+	const name = " ~!*?[x]{y}%_$'\"@,;:|<>&+=^`#é\u0301\u0080\u00a0\u2028\ufffd\uffff😀\U0010FFFF..."
+	for _, path := range []string{"/" + name, "//" + name + "//", "/" + name + "/"} {
+		if clean, err := vpath.Clean(path); err != nil || clean != "/"+name {
+			t.Errorf("Clean(%q) = %q, %v, want /%s", path, clean, err, name)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	for _, tt := range []struct {
 		path      string
