@@ -46,9 +46,19 @@ func (c *call) writable(path string) (string, error) {
 		return "", err
 	}
 	if _, writable := vfs.RouteOf(c.b, clean); !writable {
-		return "", c.fail(clean, vfs.ErrReadOnly)
+		return "", c.fail(clean, c.whyNotWritable(clean))
 	}
 	return clean, nil
+}
+
+// whyNotWritable tells a store that takes no writes from one that cannot be
+// reached: after that, another path would be the wrong way out.
+func (c *call) whyNotWritable(path string) error {
+	_, err := vfs.Stat(c.ctx, c.b, path)
+	if code := CodeOf(err); code == CodeStore || code == CodeCanceled {
+		return err
+	}
+	return vfs.ErrReadOnly
 }
 
 // change checks the arguments of a tool that changes an existing file.

@@ -1,6 +1,8 @@
 package agenttool_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -137,6 +139,44 @@ func TestReadOnlyFirst(t *testing.T) {
 		} {
 			if msg, code := call(t, tools, tool, fmt.Sprintf(`{"path":%q,%s}`, path, rest)); code != agenttool.CodeReadOnly || !strings.Contains(msg, "another path") {
 				t.Errorf("%s %s: %q %s", tool, path, code, msg)
+			}
+		}
+	}
+}
+
+// away is a store that cannot be reached, as remotefs is while its agent is gone.
+type away struct{ vfs.Backend }
+
+var errAway = errors.New("no agent answers")
+
+func (away) Route(string) (string, bool)                        { return "/", false }
+func (away) Stat(context.Context, string) (vfs.Info, error)     { return vfs.Info{}, errAway }
+func (away) Read(context.Context, string) (vfs.File, error)     { return vfs.File{}, errAway }
+func (away) Remove(context.Context, string, vfs.Revision) error { return errAway }
+func (away) Write(context.Context, string, string, vfs.Revision) (vfs.Info, error) {
+	return vfs.Info{}, errAway
+}
+
+// A store that cannot be reached is not called read-only: the model would write
+// to another path.
+func TestStoreAway(t *testing.T) {
+	routed, err := routefs.New(memory(t, nil), []routefs.Route{{Prefix: "/shared", Backend: away{memory(t, nil)}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for path, b := range map[string]vfs.Backend{"/a": away{memory(t, nil)}, "/shared/a": routed} {
+		tools := toolset(t, agenttool.Options{Backend: b, Writable: true})
+		for tool, rest := range map[string]string{
+			"writeFile": `"content":""`, "editFile": `"revision":"r","oldText":"x","newText":"y"`, "deleteFile": `"revision":"r"`,
+		} {
+			input := fmt.Sprintf(`{"path":%q,%s}`, path, rest)
+			if msg, code := call(t, tools, tool, input); code != agenttool.CodeStore || !strings.Contains(msg, errAway.Error()) {
+				t.Errorf("%s %s: %q %s", tool, path, code, msg)
+			}
+			if _, err := tools.Call(ended, agenttool.Scope{}, tool, []byte(input)); agenttool.CodeOf(err) != agenttool.CodeCanceled {
+				t.Errorf("%s %s under an ended context: %v", tool, path, err)
 			}
 		}
 	}
