@@ -111,11 +111,15 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 }
 
 // openBoth opens the source first, so that a wrong one does not leave a new
-// destination behind; where both are in one database, which can be open once, it
-// must be opened for writing.
+// destination behind; where both are in one Badger database, which can be open
+// once, it must be opened for writing.
 func (o *copyOptions) openBoth(ctx context.Context, opener *storeurl.Opener, src, dst storeurl.Spec, intent storeurl.Intent) (s, d side, err error) {
+	look := storeurl.Look
+	if src.Shares(dst, storeurl.SQLite) && !o.transfer.DryRun {
+		look = storeurl.Live
+	}
 	openSrc := func() error {
-		s, err = openSide(ctx, opener, src, dst, storeurl.Look)
+		s, err = openSide(ctx, opener, src, dst, look)
 		return err
 	}
 	openDst := func() error {
@@ -126,7 +130,7 @@ func (o *copyOptions) openBoth(ctx context.Context, opener *storeurl.Opener, src
 		return err
 	}
 	order := []func() error{openSrc, openDst}
-	if src.Shares(dst) {
+	if src.Shares(dst, storeurl.Badger) {
 		slices.Reverse(order)
 	}
 	for _, open := range order {

@@ -98,8 +98,10 @@ func (d *database) release() { d.mu.RUnlock() }
 // changed in a way that needs it opened anew. A failure leaves things as they
 // were, so that the next operation tries again.
 func (d *database) connect(ctx context.Context) error {
-	if err := d.take(ctx, d.connecting); err != nil {
-		return err
+	select { // a private copy may take longer than BusyTimeout
+	case d.connecting <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	defer func() { <-d.connecting }()
 	d.mu.RLock()

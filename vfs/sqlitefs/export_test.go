@@ -1,8 +1,17 @@
 package sqlitefs
 
+import "time"
+
 // FreshName is what is not finished yet is called.
 var FreshName = freshName
 
 // SetMaxKnown makes watches treat a namespace of more than n files as too large
 // to remember.
 func (s *FS) SetMaxKnown(n int) { s.db.maxKnown = n }
+
+// KeepsCopy reports whether a private copy that took cost to make is still read
+// from at an age.
+func KeepsCopy(poll, cost, age time.Duration) bool {
+	s := &source{db: &database{opts: Options{PollInterval: poll}}}
+	return s.current(view{how: copied, cost: cost}, time.Now().Add(-age))
+}

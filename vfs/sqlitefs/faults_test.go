@@ -1,8 +1,6 @@
 package sqlitefs_test
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -294,43 +291,6 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-func TestFactory(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "x.db")
-	calls := 0
-	s, err := sqlitefs.NewLazy(func(context.Context) (*sql.DB, error) {
-		calls++
-		if calls == 1 {
-			return nil, errors.New("not yet")
-		}
-		return pool(t, file), nil
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if calls != 0 {
-		t.Error("the factory was called before it was needed")
-	}
-	if _, err := s.Write(t.Context(), "/a", "", ""); err == nil || !strings.Contains(err.Error(), "not yet") {
-		t.Errorf("the first operation: %v", err)
-	}
-	for range 2 {
-		if _, err := s.List(t.Context(), "/", vfs.ListOptions{}); err != nil {
-			t.Errorf("a later operation: %v", err)
-		}
-	}
-	if calls != 2 {
-		t.Errorf("the factory was called %d times", calls)
-	}
-	for range 2 {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := s.Read(t.Context(), "/a"); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("after closing: %v", err)
-	}
-}
-
 func TestRefusedOptions(t *testing.T) {
 	for _, opts := range []*sqlitefs.Options{{Namespace: " "}, {Namespace: "\xff"}, {Namespace: "a\x00"}, {BusyTimeout: -1}, {PollInterval: -1}} {
 		if _, err := sqlitefs.Open(t.Context(), sqlitefs.Memory, opts); vfs.Code(err) != "invalid-argument" {
@@ -344,63 +304,6 @@ func TestRefusedOptions(t *testing.T) {
 	if _, err := sqlitefs.New(nil, nil); err == nil {
 		t.Error("a nil database was taken")
 	}
-}
-
-// TestBusy waits while another program writes, and then says so; a context ends
-// the wait as what it is.
-func TestBusy(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "x.db")
-	s := open(t, file, &sqlitefs.Options{BusyTimeout: 30 * time.Millisecond})
-	tx, err := pool(t, file).BeginTx(t.Context(), nil) // immediate
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.Write(t.Context(), "/a", "", "")
-	if err == nil || !strings.Contains(err.Error(), "the database was locked by other writers for 30ms, try again") || vfs.Code(err) != "store" {
-		t.Errorf("got %v", err)
-	}
-	if _, err := s.Read(t.Context(), "/a"); !errors.Is(err, vfs.ErrNotFound) {
-		t.Errorf("a read beside the writer: %v", err)
-	}
-	patient := open(t, file, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-	defer cancel()
-	if _, err := patient.Write(ctx, "/a", "", ""); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a context that ends: %v", err)
-	}
-	written := make(chan error, 1)
-	go func() {
-		_, err := patient.Write(t.Context(), "/a", "", "")
-		written <- err
-	}()
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-written; err != nil {
-		t.Errorf("after the other program: %v", err)
-	}
-}
-
-// TestBusyWaitsOnce waits for BusyTimeout in all, on connections that wait by
-// themselves as on others.
-func TestBusyWaitsOnce(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "x.db")
-	open(t, file, nil).Close()
-	db := pool(t, file)
-	tx, err := db.BeginTx(t.Context(), nil) // immediate
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Rollback()
-	const timeout = 10 * time.Second
-	synctest.Test(t, func(t *testing.T) { // a clock that jumps as soon as all wait
-		s := open(t, file, &sqlitefs.Options{BusyTimeout: timeout})
-		start := time.Now()
-		_, err := s.Write(t.Context(), "/a", "", "")
-		if waited := time.Since(start); err == nil || waited < timeout/2 || waited > timeout+timeout/2 {
-			t.Errorf("waited %v: %v", waited, err)
-		}
-	})
 }
 
 // TestRights opens files and folders that this user may not use.

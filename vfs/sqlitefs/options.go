@@ -28,7 +28,8 @@ type Options struct {
 	// database; 0 means 10 seconds.
 	BusyTimeout time.Duration
 	// PollInterval is how often changes of other programs are looked for while
-	// someone watches, and how old a private copy may be; 0 means 250 ms.
+	// someone watches, and how old a private copy may be, unless that takes more
+	// than a tenth of it to make; 0 means 250 ms.
 	PollInterval time.Duration
 	// NewRevision makes the revision of each write; nil means revision.New.
 	NewRevision revision.Func

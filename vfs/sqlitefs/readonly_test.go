@@ -196,6 +196,20 @@ func TestNoPlaceForAPrivateCopy(t *testing.T) {
 	}
 }
 
+// TestPrivateCopyIsWorthItsCost: while others write all the time, most of the time
+// is for reading.
+func TestPrivateCopyIsWorthItsCost(t *testing.T) {
+	const poll = time.Hour // far from how long this test takes
+	for _, c := range []struct {
+		cost, age time.Duration
+		want      bool
+	}{{0, poll / 2, true}, {0, 2 * poll, false}, {poll, 2 * poll, true}, {poll, 9 * poll, true}, {poll, 11 * poll, false}} {
+		if got := sqlitefs.KeepsCopy(poll, c.cost, c.age); got != c.want {
+			t.Errorf("made in %v, %v old: kept %v", c.cost, c.age, got)
+		}
+	}
+}
+
 // TestReadOnlyFollows shows the writes of a program that has the database open,
 // whichever way it keeps its journal.
 func TestReadOnlyFollows(t *testing.T) {

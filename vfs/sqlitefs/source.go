@@ -27,7 +27,12 @@ type source struct {
 type view struct {
 	how  access
 	seen fingerprint
+	cost time.Duration // of a private copy
 }
+
+// copyWorth is how many times as long as it took a private copy is used, so that
+// a database that others write to all the time is not copied all the time.
+const copyWorth = 10
 
 // access is a way to read without writing.
 type access int
@@ -69,11 +74,11 @@ func (s *source) look() (fp fingerprint, err error) {
 
 // current reports whether the handle of a view still shows what there is. Where
 // SQLite itself follows changes that is so until the files need another access.
-// A private copy may be PollInterval old. Without locks every operation must
-// look, for a checkpoint would change pages under it.
+// A private copy may be PollInterval old, or older where it is large. Without locks
+// every operation must look, for a checkpoint would change pages under it.
 func (s *source) current(v view, looked time.Time) bool {
 	if v.how != fixed {
-		return time.Since(looked) < s.db.opts.PollInterval
+		return time.Since(looked) < max(s.db.opts.PollInterval, copyWorth*v.cost)
 	}
 	fp, err := s.look()
 	return err == nil && fp.equal(v.seen)
@@ -93,11 +98,15 @@ func (s *source) refresh(ctx context.Context, current *handle, v view) (*handle,
 	if err != nil {
 		return nil, v, err
 	}
-	fresh := view{how, fp} // looked at before it is read: a later change shows
+	fresh := view{how: how, seen: fp} // looked at before it is read: a later change shows
 	if current != nil && how == live && v.how == live {
 		return current, fresh, nil
 	}
+	began := time.Now()
 	h, err := s.open(ctx, how)
+	if how == copied {
+		fresh.cost = time.Since(began)
+	}
 	return h, fresh, err
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -46,30 +46,27 @@ type Spec struct {
 	Routes []Route
 }
 
-// Shares reports whether two stores lie in one Badger database, which only one
-// opening can hold.
-func (s Spec) Shares(other Spec) bool {
-	for a := range s.badgers() {
-		for b := range other.badgers() {
-			if a == b {
-				return true
-			}
-		}
-	}
-	return false
+// Shares reports whether two stores lie in one database of a scheme. Of Badger only
+// one opening can hold it, and one of SQLite that is only looked at would be read
+// from ever new copies while it is written to.
+func (s Spec) Shares(other Spec, scheme Scheme) bool {
+	theirs := other.databases(scheme)
+	return slices.ContainsFunc(s.databases(scheme), func(name string) bool { return slices.Contains(theirs, name) })
 }
 
-func (s Spec) badgers() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if s.URL.Scheme == Badger && !yield(hostpath.Real(s.URL.Target)) {
-			return
-		}
-		for _, r := range s.Routes {
-			if r.URL.Scheme == Badger && !yield(hostpath.Real(r.URL.Target)) {
-				return
-			}
+// databases returns the names on the host of the databases that are there.
+func (s Spec) databases(scheme Scheme) []string {
+	var names []string
+	add := func(u URL) {
+		if _, err := os.Stat(u.Target); err == nil && u.Scheme == scheme {
+			names = append(names, hostpath.Real(u.Target))
 		}
 	}
+	add(s.URL)
+	for _, r := range s.Routes {
+		add(r.URL)
+	}
+	return names
 }
 
 // Store is an open store. It is safe for concurrent use.

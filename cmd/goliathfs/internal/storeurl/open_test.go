@@ -75,7 +75,7 @@ func TestNamespacesShareOneDatabase(t *testing.T) {
 			t.Errorf("Writable(%q) = %v", path, got)
 		}
 	}
-	if !s.Spec.Shares(spec(t, "badger:"+dir)) || s.Spec.Shares(spec(t, "badger:"+dir+"2")) {
+	if !s.Spec.Shares(spec(t, "badger:"+dir), storeurl.Badger) || s.Spec.Shares(spec(t, "badger:"+dir+"2"), storeurl.Badger) || s.Spec.Shares(spec(t, "badger:"+dir), storeurl.SQLite) {
 		t.Error("Shares does not tell one database from another")
 	}
 	if err := o.Close(); err != nil {
