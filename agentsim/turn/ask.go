@@ -104,7 +104,7 @@ func (r *run) forms() []string {
 
 // object returns the JSON object of a reply, which may come as text.
 func object(reply Reply) json.RawMessage {
-	if reply.JSON != nil {
+	if len(reply.JSON) > 0 {
 		return reply.JSON
 	}
 	text := strings.TrimSpace(reply.Text)

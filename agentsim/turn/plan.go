@@ -78,7 +78,7 @@ func (r *run) askPlan(ctx context.Context, hint string) (Plan, error) {
 func (r *run) readPlan(reply Reply) (Plan, error) {
 	if call := reply.ToolCall; call != nil {
 		p := Plan{Kind: PlanTool, Tool: call.Name, Input: call.Input}
-		if p.Input == nil {
+		if len(p.Input) == 0 {
 			p.Input = json.RawMessage("{}")
 		}
 		return p, r.checkTool(p)

@@ -79,7 +79,7 @@ func (r *run) arguments(ctx context.Context, t *tool, p Plan) (json.RawMessage, 
 		return object(reply), nil
 	case call.Name != t.name:
 		return nil, &escalation{ReasonToolArgsInvalid, fmt.Errorf("arguments for %s came where %s was planned", call.Name, t.name)}
-	case call.Input == nil:
+	case len(call.Input) == 0:
 		return json.RawMessage("{}"), nil
 	default:
 		return call.Input, nil

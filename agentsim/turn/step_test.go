@@ -37,6 +37,13 @@ func TestToolWithoutParametersSkipsArguments(t *testing.T) {
 	if len(calls) != 3 || out.Steps[0].Text != "noon" {
 		t.Errorf("%d model calls, steps %+v", len(calls), out.Steps)
 	}
+	// Providers give no arguments as none or as an empty text.
+	for _, call := range []*turn.ToolCall{{Name: "clock"}, {Name: "clock", Input: json.RawMessage("")}} {
+		out, _ := run(t, turn.Options{Functions: []turn.Function{clock}}, replies(turn.ScriptedReply{Reply: turn.Reply{ToolCall: call}}, turn.ScriptedReply{Reply: turn.Reply{Text: `{"kind":"answer","brief":""}`, JSON: json.RawMessage("")}}, text("noon"))...)
+		if statuses(out) != "ok" || out.Answer != "noon" || string(out.Steps[0].Input) != "{}" {
+			t.Errorf("the call %+v gave %+v", call, out)
+		}
+	}
 }
 
 // Arguments that are no object of the schema are never tried.

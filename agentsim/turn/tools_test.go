@@ -37,16 +37,27 @@ func TestAgentsCounterDecides(t *testing.T) {
 	}
 }
 
-// A function is told the conversation, which no prompt is.
+// A function is told the conversation, which no prompt is, and so is whoever
+// hears of events and whoever approves.
 func TestFunctionsKnowTheConversation(t *testing.T) {
 	var got string
 	who := turn.Function{Name: "who", Call: func(_ context.Context, conversation string, _ json.RawMessage) (string, error) {
 		got = conversation
 		return "someone", nil
 	}}
+	who.RequiresApproval = true
+	var ev events
+	opts := turn.Options{Functions: []turn.Function{who}, OnEvent: ev.on, Approve: func(_ context.Context, req turn.ApprovalRequest) (bool, error) {
+		return req.Conversation == "work" && req.Tool == "who" && string(req.Input) == "{}", nil
+	}}
 	model := turn.NewScripted(replies(js(`{"kind":"tool","tool":"who","brief":""}`), answer("ok"))...)
-	if _, err := newAgent(t, model, turn.Options{Functions: []turn.Function{who}}).Run(t.Context(), "hi", &turn.RunOptions{Conversation: "work"}); err != nil || got != "work" {
+	if _, err := newAgent(t, model, opts).Run(t.Context(), "hi", &turn.RunOptions{Conversation: "work"}); err != nil || got != "work" {
 		t.Errorf("the function was told %q, %v", got, err)
+	}
+	for _, e := range ev.all {
+		if e.Conversation != "work" {
+			t.Errorf("the event %s is of %q", e.Kind, e.Conversation)
+		}
 	}
 }
 
