@@ -171,12 +171,14 @@ func TestFromDirThroughALink(t *testing.T) {
 func TestFromFSRefuses(t *testing.T) {
 	long := strings.Repeat("d/", 255)
 	fsys := fstest.MapFS{
-		"ok":        {Data: []byte("x"), ModTime: time.Unix(5, 0)},
-		"link":      {Data: []byte("ok"), Mode: fs.ModeSymlink},
-		"dev":       {Mode: fs.ModeDevice},
-		"socket":    {Mode: fs.ModeSocket},
-		long + "f":  {Data: []byte("512 units")},
-		long + "ff": {Data: []byte("513 units")},
+		"ok":         {Data: []byte("x"), ModTime: time.Unix(5, 0)},
+		"link":       {Data: []byte("ok"), Mode: fs.ModeSymlink},
+		"dev":        {Mode: fs.ModeDevice},
+		"socket":     {Mode: fs.ModeSocket},
+		"not\x7fall": {Data: []byte("x")},
+		"a b/c":      {Mode: fs.ModeDevice},
+		long + "f":   {Data: []byte("512 units")},
+		long + "ff":  {Data: []byte("513 units")},
 	}
 	s, refused, err := staticfs.FromFS(t.Context(), fsys)
 	if err != nil {
@@ -186,6 +188,8 @@ func TestFromFSRefuses(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	want := []string{
+		`"not\x7fall": invalid path: the control character U+007F is not allowed`,
+		"a b/c: it is not a regular file, only those can be stored",
 		long + "ff: invalid path: it is longer than 512 UTF-16 code units",
 		"dev: it is not a regular file, only those can be stored",
 		"link: it is a symbolic link, which is not followed; copy what it points to",
@@ -245,6 +249,42 @@ func TestFromFSGoesOn(t *testing.T) {
 	}
 	if _, _, err := staticfs.FromFS(t.Context(), failFS{fstest.MapFS{"fail root": {}}}); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("FromFS of an unreadable root = %v, want %v", err, fs.ErrPermission)
+	}
+}
+
+// growFS has files that are empty when they are looked at and larger when they
+// are read, as a log that is being written may be, or a file of /proc.
+type growFS struct{ fstest.MapFS }
+
+func (g growFS) Open(name string) (fs.File, error) {
+	file, err := g.MapFS.Open(name)
+	if err != nil || name == "." {
+		return file, err
+	}
+	return grownFile{file}, nil
+}
+
+type grownFile struct{ fs.File }
+
+func (grownFile) Stat() (fs.FileInfo, error) { return fstest.MapFS{"f": {}}.Stat("f") }
+
+// What grows beyond the limit is refused, not cut there.
+func TestFromFSOfGrowingFiles(t *testing.T) {
+	fsys := growFS{fstest.MapFS{"most": {Data: make([]byte, 1<<20)}, "more": {Data: make([]byte, 1<<20+1)}, "much": {Data: make([]byte, 3<<20)}}}
+	s, refused, err := staticfs.FromFS(t.Context(), fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := vfs.Read(t.Context(), s, "/most"); err != nil || s.Len() != 1 || f.Size != 1<<20 {
+		t.Errorf("%d files, /most has %d bytes, %v", s.Len(), f.Size, err)
+	}
+	for _, r := range refused {
+		if !errors.Is(r.Err, vfs.ErrTooLarge) {
+			t.Errorf("%v, want %v", r, vfs.ErrTooLarge)
+		}
+	}
+	if len(refused) != 2 {
+		t.Errorf("refused are %v, want more and much", refused)
 	}
 }
 
