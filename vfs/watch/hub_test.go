@@ -196,6 +196,26 @@ func TestActive(t *testing.T) {
 	}
 }
 
+// What was committed before a watch began is told to those who watched then, and
+// covered for the new watcher by its overflow.
+func TestOlderEventsAreNotTold(t *testing.T) {
+	s := &store{}
+	var early, late []string
+	endEarly := follow(t, &s.hub, "/", func(e vfs.Event) { early = append(early, e.Path) })
+	seq := s.hub.Queue(vfs.Event{Path: "/before"})
+	endLate := follow(t, &s.hub, "/", func(e vfs.Event) { late = append(late, e.Path) })
+	s.hub.Deliver(seq)
+	s.commit("/after")
+	endEarly()
+	endLate()
+	if diff := cmp.Diff([]string{"/before", "/after"}, early); diff != "" {
+		t.Errorf("the early watcher was told (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"/after"}, late); diff != "" {
+		t.Errorf("the late watcher was told (-want +got):\n%s", diff)
+	}
+}
+
 // A watcher that panics, and whose program goes on, holds up no writer.
 func TestWatcherThatPanics(t *testing.T) {
 	s := &store{}
