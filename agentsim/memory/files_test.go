@@ -165,6 +165,19 @@ func TestNamesOfFiles(t *testing.T) {
 	}
 }
 
+// A file that no conversation has is not listed, or one would show twice.
+func TestFilesOfNoConversation(t *testing.T) {
+	files := map[string]string{}
+	for _, name := range []string{"%61", "%20", "%ff", "%4", "%zz", "A", "_x", "", "~00", "a.damaged-00000000"} {
+		files["/.memory/"+name+".json"] = "{}"
+	}
+	files["/.memory/a.json.damaged-00000000"], files["/.memory/sub/a.json"], files["/.memory/a.json"] = "{", "{}", "{}"
+	entries, err := memory.List(t.Context(), store(t, files), "")
+	if err != nil || len(entries) != 1 || entries[0].ID != "a" || entries[0].Path != "/.memory/a.json" {
+		t.Errorf("listed are %+v, %v", entries, err)
+	}
+}
+
 func TestFilesStayOutsideTheAgentsRoot(t *testing.T) {
 	b := store(t, nil)
 	for _, tt := range []struct {
