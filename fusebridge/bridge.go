@@ -34,7 +34,7 @@ type bridge struct {
 	filePerm uint32
 	dirPerm  uint32
 	writable func(path string) bool // nil in a read-only mount
-	editing  func(path string) bool // has a private node, see editor; called with the tree's lock, nil in a read-only mount
+	keepName time.Duration          // how long the kernel may believe what a name stands for; 0 in a writable mount
 	timeout  time.Duration
 	log      *slog.Logger
 	asked    [len(requestNames)]atomic.Uint64
@@ -62,6 +62,7 @@ func newBridge(life context.Context, backend vfs.Backend, o *Options, n *notifie
 		gid:      uint32(os.Getgid()),
 		filePerm: 0o444,
 		dirPerm:  0o555,
+		keepName: keepFor,
 		timeout:  o.Timeout,
 		log:      o.Logger,
 	}
@@ -142,7 +143,7 @@ func (b *bridge) enterDir(d *dir, out *fuse.EntryOut) {
 	b.tree.refDir(d)
 	out.NodeId = d.id
 	b.dirAttr(d, &out.Attr)
-	out.SetEntryTimeout(keepFor)
+	out.SetEntryTimeout(b.keepName)
 	out.SetAttrTimeout(keepFor)
 }
 
@@ -151,12 +152,9 @@ func (b *bridge) enterVersion(v *version, out *fuse.EntryOut) {
 	b.tree.refVersion(v)
 	out.NodeId = v.id
 	b.fileAttr(v, &out.Attr)
-	if v.edit != nil {
-		return // the name may soon stand for another node
-	}
-	out.SetAttrTimeout(keepFor)
-	if b.editing == nil || !b.editing(v.path) {
-		out.SetEntryTimeout(keepFor)
+	out.SetEntryTimeout(b.keepName)
+	if v.edit == nil {
+		out.SetAttrTimeout(keepFor)
 	}
 }
 

@@ -31,7 +31,7 @@ const (
 type note struct {
 	kind   noteKind
 	parent uint64
-	child  uint64 // of noteDelete
+	child  uint64 // what the name stood for, 0 for nothing that the kernel has
 	name   string // of noteEntry and noteDelete
 }
 
@@ -218,14 +218,14 @@ func (c *changes) differ(d *dir, before, after []row) {
 		case is == nil && !shows(after, was.node):
 			c.notes = append(c.notes, note{noteDelete, d.id, was.node.id, was.name})
 		default:
-			c.noteEntry(d.id, was.name)
+			c.noteEntry(d.id, was.node.id, was.name)
 		}
 	}
 	for _, is := range after {
 		if find(before, is.name) == nil {
 			listing = true
 			if known && !is.dir { // who just went into a new directory must not lose its name
-				c.noteEntry(d.id, is.name)
+				c.noteEntry(d.id, 0, is.name)
 			}
 		}
 	}
@@ -238,8 +238,8 @@ func (c *changes) differ(d *dir, before, after []row) {
 	}
 }
 
-func (c *changes) noteEntry(parent uint64, name string) {
-	c.notes = append(c.notes, note{kind: noteEntry, parent: parent, name: name})
+func (c *changes) noteEntry(parent, child uint64, name string) {
+	c.notes = append(c.notes, note{kind: noteEntry, parent: parent, child: child, name: name})
 }
 
 // noteDir notes a directory once: its latest place is kept, after all its names.

@@ -109,8 +109,6 @@ func (ed *editor) write(cancel <-chan struct{}, path, text string, base vfs.Revi
 
 // bounded calls the store and waits no longer than a request may.
 func (ed *editor) bounded(cancel <-chan struct{}, call func(context.Context) error) error {
-	ed.queue.enter()
-	defer ed.queue.leave()
 	ctx := newRequestContext(ed.ctx, cancel, ed.timeout)
 	defer ctx.release()
 	answer := make(chan error, 1)
@@ -132,13 +130,11 @@ func (ed *editor) bounded(cancel <-chan struct{}, call func(context.Context) err
 	}
 }
 
-// end commits or keeps aside what is still being written when the mount is over,
-// and ends the queue.
+// end commits or keeps aside what is still being written when the mount is over.
 func (ed *editor) end() {
 	ed.tree.mu.Lock()
 	left := slices.Collect(maps.Values(ed.open))
 	ed.tree.mu.Unlock()
-	ed.queue.close()
 	for _, v := range left {
 		v.edit.mu.Lock()
 		ed.finish(v, v.edit)

@@ -159,8 +159,6 @@ func (ed *editor) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, o
 	if status != fuse.OK {
 		return status
 	}
-	ed.queue.enter()
-	defer ed.queue.leave()
 	v.edit.mu.Lock()
 	defer v.edit.mu.Unlock()
 	return ed.commit(cancel, v, v.edit)
@@ -191,8 +189,6 @@ func (ed *editor) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *f
 // Rmdir takes an empty directory away.
 func (ed *editor) Rmdir(cancel <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
 	ed.count(reqRmdir)
-	ed.queue.enter()
-	defer ed.queue.leave()
 	for {
 		sub, moved, status := ed.removeDir(header.NodeId, name)
 		if !moved {

@@ -53,9 +53,12 @@
 // # Locks and deadlocks
 //
 // The kernel holds a directory's lock while it waits for our answer to a lookup
-// or listing in it, and takes the same lock to carry out a notification. Hence
-// three rules: no notification is sent while the tree's lock is held, none from a
-// request handler, and no handler of a lookup or listing waits for a writer.
+// or listing in it, and takes the same lock to drop a name. Hence three rules: no
+// notification is sent while the tree's lock is held, none of a name from a request
+// handler, and no handler of a lookup or listing waits for a writer. Handlers that
+// change names do wait for the store, under that lock: so a writable mount lets the
+// kernel keep no names, at the price of a request for each part of each path, and
+// sends only notifications that take no directory's lock.
 //
 // A process must not look into its own mount in a way that stops the Go runtime,
 // such as starting a program with exec.Cmd.Dir inside it: the fork waits for the

@@ -18,13 +18,13 @@ import (
 // So the revision that others read stays whole in the page cache, and several
 // writers of one file share one buffer, as POSIX has it.
 //
-// While a path has a private node, the kernel may not keep what its name stands
-// for: the lookup that gave out that node replaced what was kept before, and later
-// ones say that they are to be asked again. So a commit shows at the next open by
-// anyone, though no handler waits for its notification.
+// The kernel keeps no names of a writable mount, but asks for each anew. To have it
+// drop one takes the lock of its directory, which it also holds for the requests that
+// change names; and those wait for the store, where the change to be told of may be
+// waiting for the notification.
 type editor struct {
 	*bridge
-	queue   *queue
+	notify  *notifier
 	asides  *asides
 	access  *access
 	handles atomic.Uint64 // the last given to a writer
@@ -43,7 +43,7 @@ func newEditor(b *bridge, o *Options, n *notifier) *editor {
 	b.filePerm, b.dirPerm = 0o644, 0o755
 	ed := &editor{
 		bridge: b,
-		queue:  newQueue(n.tell),
+		notify: n,
 		asides: &asides{dir: o.StateDir, log: o.Logger},
 		access: newAccess(b.backend),
 		wanted: intents{},
@@ -52,9 +52,9 @@ func newEditor(b *bridge, o *Options, n *notifier) *editor {
 	}
 	b.tree.hidden = func(path string, rev vfs.Revision) bool { m, ok := ed.moved[path]; return ok && m.rev == rev }
 	b.writable = ed.access.writable
-	b.editing = func(path string) bool { return ed.open[path] != nil }
+	b.keepName = 0
 	b.follow.learn = ed.access.learn
-	b.follow.tell = ed.queue.tell
+	b.follow.tell = n.tellInodes
 	return ed
 }
 
@@ -94,11 +94,7 @@ func (ed *editor) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fus
 }
 
 func (ed *editor) load(cancel <-chan struct{}, e *edit) fuse.Status {
-	return e.load(func(v *version) (string, fuse.Status) {
-		ed.queue.enter()
-		defer ed.queue.leave()
-		return ed.content(cancel, v, true)
-	})
+	return e.load(func(v *version) (string, fuse.Status) { return ed.content(cancel, v, true) })
 }
 
 // Write changes the buffer.
@@ -120,9 +116,9 @@ func (ed *editor) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (
 	if end := uint64(len(e.data)); at != end && in.Flags&syscall.O_APPEND != 0 && in.WriteFlags&fuse.WRITE_CACHE == 0 {
 		// The kernel forgot the node while a lookup of it was on its way, or the
 		// agent changed it, so the kernel believes in an old size. It is to ask
-		// again, and drop the page.
+		// again, and drop the page, which it has locked for this request.
 		at = end
-		ed.queue.post(note{kind: noteInode, parent: in.NodeId})
+		go ed.notify.tellInodes([]note{{kind: noteInode, parent: in.NodeId}})
 	}
 	if status := e.write(data, at); status != fuse.OK {
 		e.refuse(in.Fh, status)
@@ -147,7 +143,7 @@ func (ed *editor) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 		return fuse.OK
 	}
 	status, notes := ed.flush(cancel, v, e, in)
-	ed.queue.post(notes...)
+	ed.notify.tellInodes(notes)
 	return status
 }
 
@@ -201,7 +197,7 @@ func (ed *editor) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
 	if e == nil || in.Fh == fhReader {
 		return
 	}
-	ed.queue.post(ed.release(v, e, in.Fh)...)
+	ed.notify.tellInodes(ed.release(v, e, in.Fh))
 }
 
 func (ed *editor) release(v *version, e *edit, handle uint64) []note {

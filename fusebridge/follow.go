@@ -22,7 +22,7 @@ import (
 type follower struct {
 	backend vfs.Backend
 	tree    *tree
-	tell    func([]note) // carries out notifications, called without locks
+	tell    func([]note) // carries out notifications, called without the tree's lock
 	learn   func(string) // hears of every path that a walk finds; nil in a read-only mount
 	poll    time.Duration
 	log     *slog.Logger

@@ -23,7 +23,14 @@ type movedFile struct {
 
 // renameToScratch gives a file a name that stays in memory. Its node goes on
 // under that name, with its openers. The lock of its edit is held.
-func (ed *editor) renameToScratch(from, p *version, path, text string) fuse.Status {
+func (ed *editor) renameToScratch(cancel <-chan struct{}, from, p *version, path string) fuse.Status {
+	text, status := string(p.edit.data), fuse.OK
+	if p != from && p.edit.dirty {
+		text, status = ed.content(cancel, from, true)
+	}
+	if status != fuse.OK {
+		return status
+	}
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	d := ed.tree.at(vpath.Dir(path))
@@ -44,7 +51,6 @@ func (ed *editor) renameToScratch(from, p *version, path, text string) fuse.Stat
 		if p.id != 0 && p != from { // its openers go on with it
 			v = p
 			from.pinned = &text // for those who read the node that the kernel has under the name
-			ed.queue.post(note{kind: noteEntry, parent: d.id, name: vpath.Base(path)})
 		}
 	}
 	v.path, v.rev, v.edit = path, "", p.edit

@@ -13,9 +13,7 @@ import (
 // slowNotify is how long a notification may take before it is counted as slow.
 const slowNotify = 10 * time.Millisecond
 
-// notifier tells the kernel what changed. Its methods must be called without
-// any lock and from no request handler: the kernel answers a notification only
-// after it has our answers to the lookups of that directory.
+// notifier tells the kernel what changed.
 type notifier struct {
 	server atomic.Pointer[fuse.Server] // nil until mounted: then no one has looked yet
 	sent   atomic.Uint64
@@ -23,8 +21,17 @@ type notifier struct {
 	log    *slog.Logger
 }
 
-// tell sends the notes in order.
-func (n *notifier) tell(notes []note) {
+// tell sends notes in order. It must be called without any lock and from no request
+// handler: the kernel drops a name only after it has our answers to the lookups of
+// that directory, and to what else holds its lock.
+func (n *notifier) tell(notes []note) { n.each(notes, send) }
+
+// tellInodes sends those notes that wait for no lock of a directory, which are
+// enough where the kernel keeps no names: what directories list, and that files have
+// lost their names. Handlers may call it.
+func (n *notifier) tellInodes(notes []note) { n.each(notes, sendInode) }
+
+func (n *notifier) each(notes []note, send func(*fuse.Server, note) fuse.Status) {
 	server := n.server.Load()
 	if server == nil {
 		return
@@ -60,4 +67,15 @@ func send(server *fuse.Server, n note) fuse.Status {
 		// name is enough for who asks next.
 	}
 	return server.EntryNotify(n.parent, n.name)
+}
+
+func sendInode(server *fuse.Server, n note) fuse.Status {
+	const attributesOnly = -1
+	switch {
+	case n.kind == noteDir, n.kind == noteInode:
+		return send(server, n)
+	case n.child == 0:
+		return fuse.OK
+	}
+	return server.InodeNotify(n.child, attributesOnly, 0)
 }

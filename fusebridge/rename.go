@@ -26,8 +26,6 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 	if in.Flags&^unix.RENAME_NOREPLACE != 0 {
 		return fuse.EINVAL
 	}
-	ed.queue.enter()
-	defer ed.queue.leave()
 	if status := ed.learn(in.Newdir, newName); status != fuse.OK {
 		return status
 	}
@@ -85,19 +83,20 @@ func (ed *editor) move(cancel <-chan struct{}, from, target, p *version, path st
 	if status := ed.load(cancel, e); status != fuse.OK {
 		return status
 	}
-	text := string(e.data)
+	text, sameBytes := string(e.data), !e.dirty
 	switch {
 	case isScratch(vpath.Base(path)):
 		if status := ed.dropMovedTo(cancel, path); status != fuse.OK {
 			return status
 		}
-		return ed.renameToScratch(from, p, path, text)
+		return ed.renameToScratch(cancel, from, p, path)
 	case ed.putBack(cancel, from, path, text):
 		return fuse.OK
 	}
 	ed.tree.mu.Lock()
 	oldPath, oldRev := from.path, from.rev // a commit changes the revision under e's lock
 	lost := ed.open[path]
+	ed.keepDir(oldPath)
 	ed.tree.mu.Unlock()
 	if lost != nil && lost.edit != e {
 		lost.edit.mu.Lock()
@@ -114,7 +113,9 @@ func (ed *editor) move(cancel <-chan struct{}, from, target, p *version, path st
 	if oldRev == "" {
 		return ed.dropMovedTo(cancel, oldPath)
 	}
-	ed.rebind(from, oldPath, info)
+	if sameBytes {
+		ed.rebind(from, oldPath, info)
+	}
 	return ed.removeStored(cancel, oldPath, oldRev)
 }
 
@@ -141,8 +142,10 @@ func (ed *editor) replace(cancel <-chan struct{}, target *version, path, text st
 	return info, fuse.OK
 }
 
-// rebind lets the node of a renamed file go on as what has its new name, which
-// has the same bytes: so a rename keeps the inode, as POSIX has it.
+// rebind lets the node of a renamed file go on as what has its new name: so a
+// rename keeps the inode, as POSIX has it. Where what was being written went along,
+// the bytes are others, and so is the node: the kernel asks for the name anew, for it
+// does not keep one that is being written.
 func (ed *editor) rebind(from *version, oldPath string, info vfs.Info) {
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
@@ -151,7 +154,6 @@ func (ed *editor) rebind(from *version, oldPath string, info vfs.Info) {
 		return // the agent was quicker
 	}
 	told := changes{now: time.Now()} // by the kernel itself
-	ed.keepDir(oldPath)
 	ed.tree.hide(oldPath, nil, &told)
 	from.path, from.rev, from.superseded = info.Path, info.Revision, false
 	ed.insert(to, vpath.Base(info.Path), from)

@@ -62,13 +62,9 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 	s.bridge = newBridge(life, b, &o, s.notify)
 	if o.ReadWrite {
 		s.editor = newEditor(s.bridge, &o, s.notify)
-		s.bg.Go(s.editor.queue.run)
 	}
 	if err := s.begin(life); err != nil {
 		stop()
-		if s.editor != nil {
-			s.editor.queue.close()
-		}
 		s.bg.Wait()
 		return nil, err
 	}

@@ -18,8 +18,6 @@ import (
 // removal is of that and not refused.
 func (ed *editor) Unlink(cancel <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
 	ed.count(reqUnlink)
-	ed.queue.enter()
-	defer ed.queue.leave()
 	for {
 		v, status := ed.unlinking(header.NodeId, name)
 		if status != fuse.OK {
