@@ -1,7 +1,12 @@
 package agenttool_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
 
@@ -102,6 +107,74 @@ func TestCursorsNoticeMistakes(t *testing.T) {
 			}
 			if _, err := q(tools, m); agenttool.CodeOf(err) != agenttool.CodeInvalidCursor {
 				t.Errorf("%s: %q for %q is taken: %v", name, m, cursor, err)
+			}
+		}
+	}
+}
+
+// forged makes a cursor whose checksum is right.
+func forged(path string, parts ...[]byte) string {
+	head := bytes.Join(parts, nil)
+	sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(append(bytes.Clone(head), path...)))[:3]
+	return base64.RawURLEncoding.EncodeToString(append(sum, head...)) + path
+}
+
+// A cursor is no credential, so one that was made up with the right checksum is
+// refused like any other that points to no place where a page can end.
+func TestForgedCursors(t *testing.T) {
+	b := memory(t, map[string]string{"/docs/a": strings.Repeat("é\n", 40), "/docs/b": "é", "/z": strings.Repeat("é\n", 40)})
+	tools := toolset(t, agenttool.Options{Backend: b, Root: "/docs", MaxMatches: 2})
+	offset := func(n uint64) []byte { return binary.AppendUvarint(nil, n) }
+	for _, q := range []struct {
+		tool, args string
+		path       string // in its cursors
+		make       func(tag, rev []byte) map[string]string
+	}{
+		{"readFile", `"path":"/docs/a"`, "", func(tag, rev []byte) map[string]string {
+			return map[string]string{
+				"no revision": forged("", tag), "no offset": forged("", tag, rev), "offset cut": forged("", tag, rev, []byte{0x80}),
+				"bytes left over": forged("", tag, rev, offset(3), []byte{0}), "inside a character": forged("", tag, rev, offset(1)),
+				"past the end": forged("", tag, rev, offset(121)), "far past the end": forged("", tag, rev, offset(1<<40)),
+				"of a search": forged("/docs/a", tag, rev, offset(3)), "between files": forged("/docs/a", tag),
+			}
+		}},
+		{"grep", `"pattern":"é"`, "/docs/a", func(tag, rev []byte) map[string]string {
+			return map[string]string{
+				"no path": forged("", tag), "inside no path": forged("", tag, rev, offset(3)), "outside the root": forged("/z", tag),
+				"inside a file outside the root": forged("/z", tag, rev, offset(3)), "above the root": forged("/docs/../z", tag),
+				"not canonical": forged("/docs//a", tag), "inside a line": forged("/docs/a", tag, rev, offset(2)),
+				"inside a character": forged("/docs/a", tag, rev, offset(1)), "past the end": forged("/docs/a", tag, rev, offset(121)),
+			}
+		}},
+		{"glob", `"pattern":"/docs/*"`, "", func(tag, rev []byte) map[string]string {
+			return map[string]string{"inside a file": forged("/docs/a", tag, rev, offset(0)), "outside the root": forged("/z", tag), "no path": forged("", tag)}
+		}},
+	} {
+		first, err := toolset(t, agenttool.Options{Backend: b, Root: "/docs", MaxMatches: 1}).Call(t.Context(), agenttool.Scope{}, q.tool, []byte("{"+q.args+"}"))
+		if err != nil || first.Output.Next() == "" {
+			t.Fatalf("%s: %v %v", q.tool, first.Text, err)
+		}
+		text, _, _ := strings.Cut(first.Output.Next(), "/")
+		head, err := base64.RawURLEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tag, rev := head[3:6], make([]byte, 5)
+		copy(rev, head[6:])
+		use := func(cursor string) (string, agenttool.Code) {
+			return call(t, tools, q.tool, fmt.Sprintf(`{%s,"cursor":%q}`, q.args, cursor))
+		}
+		for name, cursor := range q.make(tag, rev) {
+			if msg, code := use(cursor); code != agenttool.CodeInvalidCursor {
+				t.Errorf("%s, %s: %s %q", q.tool, name, code, msg)
+			}
+		}
+		if len(head) > 6 { // the forger is right, and of another revision it is stale
+			if msg, code := use(forged(q.path, tag, rev, offset(3))); code != "" {
+				t.Errorf("%s: %s %q", q.tool, code, msg)
+			}
+			if msg, code := use(forged(q.path, tag, make([]byte, 5), offset(3))); code != agenttool.CodeStaleCursor {
+				t.Errorf("%s of another revision: %s %q", q.tool, code, msg)
 			}
 		}
 	}

@@ -196,6 +196,32 @@ func TestActive(t *testing.T) {
 	}
 }
 
+// An event that is on its way to several watchers misses the one that has ended
+// meanwhile.
+func TestEndedWhileAnotherIsTold(t *testing.T) {
+	s := &store{}
+	inside, leave := make(chan struct{}), make(chan struct{})
+	endFirst := follow(t, &s.hub, "/", func(vfs.Event) {
+		close(inside)
+		<-leave
+	})
+	called := false
+	endSecond := follow(t, &s.hub, "/", func(vfs.Event) { called = true })
+	returned := make(chan struct{})
+	go func() {
+		s.commit("/f")
+		close(returned)
+	}()
+	<-inside
+	endSecond()
+	close(leave)
+	<-returned
+	endFirst()
+	if called {
+		t.Error("a watcher was called after Watch had returned")
+	}
+}
+
 // What was committed before a watch began is told to those who watched then, and
 // covered for the new watcher by its overflow.
 func TestOlderEventsAreNotTold(t *testing.T) {
