@@ -4,6 +4,7 @@ package fusebridge_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +54,9 @@ func TestMain(m *testing.M) {
 		return
 	case "sync":
 		syncAndRead(os.Args[1:])
+		return
+	case "unmount":
+		fmt.Println(fusebridge.Unmount(context.Background(), os.Args[1], nil))
 		return
 	case "mount":
 		mountAndLook(os.Args[1])

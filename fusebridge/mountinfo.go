@@ -25,6 +25,7 @@ type mountLine struct {
 	fsType   string
 	source   string
 	readOnly bool
+	owner    int // number of the user who mounted it, -1 where it is not told
 }
 
 // ours reports whether the mount is one of this package.
@@ -76,9 +77,24 @@ func parseMountinfo(r io.Reader) ([]mountLine, error) {
 			source:  unescapeMount(tail[1]),
 		}
 		m.readOnly = hasOption(m.options, "ro")
+		m.owner = ownerIn(tail[2:])
 		lines = append(lines, m)
 	}
 	return lines, scanner.Err()
+}
+
+// ownerIn finds the user in a file system's own options, which FUSE tells there.
+func ownerIn(fields []string) int {
+	for _, field := range fields {
+		for option := range strings.SplitSeq(field, ",") {
+			if value, ok := strings.CutPrefix(option, "user_id="); ok {
+				if uid, err := strconv.Atoi(value); err == nil {
+					return uid
+				}
+			}
+		}
+	}
+	return -1
 }
 
 func hasOption(options, name string) bool {

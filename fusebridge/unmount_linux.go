@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,9 @@ func Unmount(ctx context.Context, dir string, opts *Options) error {
 
 // unmount takes m away: politely until the bound, then by detaching.
 func unmount(ctx context.Context, m mountLine, bound time.Duration, log *slog.Logger) error {
+	if uid := os.Getuid(); uid != 0 && m.owner >= 0 && m.owner != uid {
+		return fmt.Errorf("%s cannot be unmounted, it belongs to the user with the number %d: ask them or root", m.dir, m.owner)
+	}
 	bounded, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	if healthOf(m.dir) == Healthy {
@@ -112,7 +116,7 @@ func gone(m mountLine) bool {
 
 // clearTarget makes dir fit for a mount: it detaches the dead mounts of any FUSE
 // server there, for a new one would stack on them in silence, and refuses a live
-// one of this package.
+// one of this package, and one whose server only does not answer.
 func clearTarget(dir string, log *slog.Logger) error {
 	const most = 100 // stacked dead mounts
 	for range most {
@@ -123,12 +127,14 @@ func clearTarget(dir string, log *slog.Logger) error {
 		case !mounted || !m.isFuse():
 			return nil
 		}
-		healthy := healthOf(dir) == Healthy
+		health := healthOf(dir)
 		switch {
-		case healthy && m.ours():
+		case health == Healthy && m.ours():
 			return fmt.Errorf("%s shows %s already: unmount it first, or choose another directory", dir, m.source)
-		case healthy:
+		case health == Healthy:
 			return nil
+		case health == Hung: // its server may go on, so it is no one's to detach in passing
+			return fmt.Errorf("%s shows %s, whose server does not answer: end that server or unmount it first, or choose another directory", dir, m.source)
 		}
 		log.Warn("a dead mount is in the way and is detached", "dir", dir, "source", m.source)
 		if err := detach(m); err != nil {
