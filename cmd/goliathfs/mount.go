@@ -62,6 +62,9 @@ start after it has grown over 1 MiB.`,
 }
 
 func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
+	if dir == "" {
+		return usagef("the directory to mount at has an empty name, write one, for example: %s", "goliathfs mount "+url+" ./mnt")
+	}
 	intent := storeurl.Live
 	if o.bridge.ReadWrite {
 		intent = storeurl.Change
