@@ -33,17 +33,22 @@ database becomes a new database file.`,
 			if err != nil {
 				return err
 			}
-			f, err := os.Open(args[0])
-			if errors.Is(err, fs.ErrNotExist) {
+			info, err := os.Stat(args[0])
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
 				return fmt.Errorf("there is no file %s, name the backup", args[0])
+			case err != nil:
+				return err
+			case info.IsDir():
+				return fmt.Errorf("%s is a directory, name the file of a backup", args[0])
+			case !info.Mode().IsRegular(): // it is read twice
+				return fmt.Errorf("%s is not a regular file, write the backup to one first", args[0])
 			}
+			f, err := os.Open(args[0])
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			if info, err := f.Stat(); err == nil && info.IsDir() {
-				return fmt.Errorf("%s is a directory, name the file of a backup", args[0])
-			}
 			if storeurl.IsSQLite(f.Name()) {
 				return restoreSQLite(cmd, f, spec)
 			}

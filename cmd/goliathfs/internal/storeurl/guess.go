@@ -47,6 +47,9 @@ func isBadger(dir string) bool {
 // IsSQLite reports whether a file starts as every SQLite database does.
 func IsSQLite(name string) bool {
 	const magic = "SQLite format 3\x00"
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return false // opening a pipe would wait for its other end
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return false
