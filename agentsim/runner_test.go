@@ -171,6 +171,13 @@ func TestWriteGolden(t *testing.T) {
 			t.Errorf("write %d: %t, %v", i, changed, err)
 		}
 	}
+	taken := tree(t, map[string]string{"golden.txtar/is/a/directory": ""})
+	if _, err := agentsim.WriteGolden(filepath.Join(taken, "golden.txtar"), nil); err == nil {
+		t.Error("a golden was written over a directory")
+	}
+	if left, err := filepath.Glob(filepath.Join(taken, ".*")); err != nil || len(left) != 0 {
+		t.Errorf("a write that failed left %v, %v", left, err)
+	}
 	checkout := filepath.Join(t.TempDir(), "crlf.txtar")
 	if err := os.WriteFile(checkout, []byte("a\r\nb\r\n"), 0o644); err != nil {
 		t.Fatal(err)
