@@ -16,6 +16,8 @@
 // they are missing. Other tables and PRAGMA user_version stay as they are.
 // Databases may have a write-ahead log or a rollback journal, and any text
 // encoding; in a UTF-16 database sizes are unknown (-1) until a file is read.
+// Where triggers of the app need functions that only the app has, files can be
+// read, and a write fails with a sentence that names what is missing.
 //
 // # Rows that break the rules
 //
