@@ -246,6 +246,11 @@ func TestTokenCounter(t *testing.T) {
 	if _, err := b.Stat(t.Context(), "/n"); !errors.Is(err, vfs.ErrNotFound) {
 		t.Error("a write whose result could not be counted was made")
 	}
+	// To a counter that takes nothing for a token, everything fits.
+	free := toolset(t, agenttool.Options{Backend: b, MaxTokens: 1, CountTokens: func(string) int { return 0 }})
+	if text, code := call(t, free, "readFile", `{"path":"/a"}`); code != "" || !strings.HasSuffix(text, strings.Repeat("word ", 2000)) {
+		t.Errorf("with a counter of 0: %s %.80q", code, text)
+	}
 	// A counter that is not monotone: every page fits, pages join, paging ends.
 	zigzag := func(s string) int { return len(s)/4 + len(s)*7%50 }
 	tools := toolset(t, agenttool.Options{Backend: b, MaxTokens: 100, CountTokens: zigzag})
