@@ -177,8 +177,9 @@ func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) 
 			return err
 		}
 	}
-	err := o.single(cmd.Context(), runner, newOutput(cmd), toolcall.Request{Tool: args[0], Input: json.RawMessage(input)}, isTerminal(cmd.OutOrStdout()))
-	if searches := args[0] == agenttool.Glob || args[0] == agenttool.Grep; err == nil && searches {
+	last, err := o.single(cmd.Context(), runner, newOutput(cmd), toolcall.Request{Tool: args[0], Input: json.RawMessage(input)}, isTerminal(cmd.OutOrStdout()))
+	searches := args[0] == agenttool.Glob || args[0] == agenttool.Grep
+	if err == nil && searches && last.Next() == "" { // else there is more to come anyway
 		err = tellUnlisted(cmd, s, o.root)
 	}
 	if err == nil && toolcall.Writes(args[0]) && len(o.routes) == 0 {
@@ -188,11 +189,13 @@ func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) 
 }
 
 // single runs one call. Without --json it writes the text of each page byte for
-// byte, with a line feed between pages, and one behind the last on a terminal.
-func (o *callOptions) single(ctx context.Context, runner *toolcall.Runner, out *output, req toolcall.Request, terminal bool) error {
+// byte, with a line feed between pages, and one behind the last on a terminal. It
+// returns the output of the last page.
+func (o *callOptions) single(ctx context.Context, runner *toolcall.Runner, out *output, req toolcall.Request, terminal bool) (last agenttool.Output, err error) {
 	defer out.Flush()
 	pages := 0
-	err := runner.Run(ctx, req, func(p toolcall.Page) error {
+	err = runner.Run(ctx, req, func(p toolcall.Page) error {
+		last = p.Output
 		if o.asJSON {
 			out.JSON(p)
 			return out.Flush()
@@ -204,7 +207,7 @@ func (o *callOptions) single(ctx context.Context, runner *toolcall.Runner, out *
 		return out.Flush()
 	})
 	if out.Err() != nil {
-		return out.Err()
+		return last, out.Err()
 	}
 	var refusal *agenttool.Error
 	if errors.As(err, &refusal) {
@@ -224,9 +227,9 @@ func (o *callOptions) single(ctx context.Context, runner *toolcall.Runner, out *
 		out.Printf("\n")
 	}
 	if flushErr := out.Flush(); flushErr != nil {
-		return flushErr
+		return last, flushErr
 	}
-	return err
+	return last, err
 }
 
 func completeTool(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
