@@ -71,6 +71,9 @@ func newFile(name string, write func(*os.File) error) (err error) {
 	tempname.Sweep(filepath.Dir(name))
 	fresh := filepath.Join(filepath.Dir(name), new(tempname.Maker).Next())
 	f, err := os.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot write %s: its folder is missing, make it first", name)
+	}
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", name, errors.Unwrap(err))
 	}

@@ -62,10 +62,12 @@ func (s *FS) backup(ctx context.Context, file string) error {
 func newFile(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	var pe *fs.PathError
-	if errors.As(err, &pe) { // its path is one that no one knows
-		return fmt.Errorf("no file can be made in its folder: %w", pe.Err)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("its folder is missing, make it first: %w", fs.ErrNotExist)
+	case errors.As(err, &pe): // its path is one that no one knows
+		return fmt.Errorf("no file can be made in its folder, look at the rights of that: %w", pe.Err)
+	case err != nil:
 		return err
 	}
 	return f.Close()
