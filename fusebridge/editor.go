@@ -18,10 +18,12 @@ import (
 // So the revision that others read stays whole in the page cache, and several
 // writers of one file share one buffer, as POSIX has it.
 //
-// The kernel keeps no names of a writable mount, but asks for each anew. To have it
-// drop one takes the lock of its directory, which it also holds for the requests that
-// change names; and those wait for the store, where the change to be told of may be
-// waiting for the notification.
+// The kernel keeps no names of files of a writable mount, but asks for each anew. To
+// have it drop one takes the lock of its directory, which it also holds for the
+// requests that change names; and those wait for the store, where the change to be
+// told of may be waiting for the notification. Names of directories it keeps: where
+// one has vanished, it drops its attributes, must ask for them to go in, is told
+// ESTALE, and asks for the whole path anew.
 type editor struct {
 	*bridge
 	notify  *notifier
@@ -52,7 +54,7 @@ func newEditor(b *bridge, o *Options, n *notifier) *editor {
 	}
 	b.tree.hidden = func(path string, rev vfs.Revision) bool { m, ok := ed.moved[path]; return ok && m.rev == rev }
 	b.writable = ed.access.writable
-	b.keepName = 0
+	b.keepFile = 0
 	b.follow.learn = ed.access.learn
 	b.follow.tell = n.tellInodes
 	return ed
