@@ -4,6 +4,7 @@ package fusebridge
 
 import (
 	"sync"
+	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -72,6 +73,16 @@ func (a *access) nothing() bool {
 		}
 	}
 	return len(a.byDir) > 0
+}
+
+// patience is how long a request may wait for the store: not as long for one that
+// has let another wait, and has not been heard of since.
+func (b *bridge) patience() time.Duration {
+	const again = time.Second
+	if away(b.backend) != nil {
+		return min(b.timeout, again)
+	}
+	return b.timeout
 }
 
 // away returns why a store that is reached over a connection does not answer

@@ -212,7 +212,7 @@ func (b *bridge) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse
 // be on its way to us with them: then it waits, if it may, as long as for the
 // store.
 func (b *bridge) content(cancel <-chan struct{}, v *version, mayWait bool) (string, fuse.Status) {
-	ctx := newRequestContext(b.ctx, cancel, b.timeout)
+	ctx := newRequestContext(b.ctx, cancel, b.patience())
 	defer ctx.release()
 	for {
 		text, known, moved := b.pinnedOf(v)

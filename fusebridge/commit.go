@@ -109,7 +109,7 @@ func (ed *editor) write(cancel <-chan struct{}, path, text string, base vfs.Revi
 
 // bounded calls the store and waits no longer than a request may.
 func (ed *editor) bounded(cancel <-chan struct{}, call func(context.Context) error) error {
-	ctx := newRequestContext(ed.ctx, cancel, ed.timeout)
+	ctx := newRequestContext(ed.ctx, cancel, ed.patience())
 	defer ctx.release()
 	answer := make(chan error, 1)
 	go func() { answer <- call(ctx) }()

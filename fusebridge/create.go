@@ -100,7 +100,11 @@ func (ed *editor) learn(parent uint64, name string) fuse.Status {
 	if status := ed.reachable(path); status != fuse.OK {
 		return status
 	}
-	if ed.access.atRoute(path) {
+	atRoute := ed.access.atRoute(path)
+	if status := ed.reachable(path); status != fuse.OK { // it may have turned out just now
+		return status
+	}
+	if atRoute {
 		return fuse.Status(syscall.EISDIR)
 	}
 	ed.access.learn(path)

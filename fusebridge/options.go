@@ -41,7 +41,9 @@ type Options struct {
 	// second. It is stretched to ten times as long as a walk takes.
 	Poll time.Duration
 	// Timeout bounds each wait for a store that honours its context by a
-	// request; then the request fails with EIO. 0 means ten seconds.
+	// request; then the request fails with EIO, and later ones after a second
+	// where the store is a remotefs.Client whose agent stays silent. 0 means ten
+	// seconds.
 	Timeout time.Duration
 	// UnmountTimeout is how long Unmount waits for those who use the mount
 	// before it detaches it from them. 0 means two seconds.

@@ -65,8 +65,9 @@ func Dial(ctx context.Context, addr string, opts *DialOptions) (*Client, error) 
 	return c, nil
 }
 
-// Err returns nil while the client is connected, and else why it is not. It does
-// not try to connect.
+// Err returns nil while the client is connected to an agent that answers, and else
+// why not: also when an operation got no answer in time and nothing has come since.
+// It does not try to connect.
 func (c *Client) Err() error {
 	c.mu.Lock()
 	s, lost, closed := c.session, c.lost, c.closed
@@ -81,8 +82,11 @@ func (c *Client) Err() error {
 	case <-s.done:
 		return s.gone()
 	default:
-		return nil
 	}
+	if s.silent.Load() {
+		return c.silent()
+	}
+	return nil
 }
 
 // connected returns the session, connecting anew when the last one has ended.
@@ -239,12 +243,16 @@ func (c *Client) ask(ctx context.Context, req request, timer *time.Timer) (resul
 			}
 		case <-timer.C:
 			s.stop(call)
+			s.silent.Store(true)
 			if ctx.Err() != nil {
 				return result{}, nil, ctx.Err()
 			}
 			return result{}, nil, c.silent()
 		case <-ended:
 			s.stop(call)
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				s.silent.Store(true)
+			}
 			if !req.op.changes() {
 				return result{}, nil, ctx.Err()
 			}

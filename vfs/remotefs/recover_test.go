@@ -152,6 +152,55 @@ func killUnderLoad(t *testing.T, c *remotefs.Client, addr string, process *os.Pr
 	busy.Wait()
 }
 
+// stuck is a backend whose reads wait until they are let go.
+type stuck struct {
+	vfs.Backend
+	letGo chan struct{}
+}
+
+func (s stuck) Read(ctx context.Context, path string) (vfs.File, error) {
+	<-s.letGo
+	return s.Backend.Read(ctx, path)
+}
+
+// TestSilentAgent: once an operation got no answer in time, Err says so, until
+// something comes again.
+func TestSilentAgent(t *testing.T) {
+	for _, how := range []string{"the client's limit", "the caller's"} {
+		t.Run(how, func(t *testing.T) {
+			addr := socketAddr(t)
+			b := stuck{memory(t, map[string]string{"/a": "x"}), make(chan struct{})}
+			serve(t, listen(t, addr), b, nil)
+			ctx, opts := t.Context(), &remotefs.DialOptions{Timeout: 50 * time.Millisecond}
+			if how == "the caller's" {
+				opts = nil
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, 50*time.Millisecond)
+				defer cancel()
+			}
+			c := dial(t, addr, opts)
+			if err := c.Err(); err != nil {
+				t.Errorf("Err before: %v", err)
+			}
+			if _, err := c.Read(ctx, "/a"); err == nil {
+				t.Error("the read ended well")
+			}
+			if err := c.Err(); err == nil || !strings.Contains(err.Error(), "did not answer within") {
+				t.Errorf("Err: %v", err)
+			}
+			close(b.letGo)
+			for timeout := time.After(patience); c.Err() != nil; {
+				c.Read(t.Context(), "/a")
+				select {
+				case <-timeout:
+					t.Fatalf("Err stays: %v", c.Err())
+				default:
+				}
+			}
+		})
+	}
+}
+
 // TestServerEnds ends a server and starts another one for the same client.
 func TestServerEnds(t *testing.T) {
 	addr := socketAddr(t)

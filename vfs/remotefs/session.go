@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,8 @@ type session struct {
 	out  *outbox
 	done chan struct{} // closed at the end
 	work sync.WaitGroup
+
+	silent atomic.Bool // an answer did not come in time, and nothing has come since
 
 	mu      sync.Mutex
 	err     error // why it ended; set before done is closed
@@ -148,6 +151,7 @@ func (s *session) read() error {
 		if err != nil {
 			return err
 		}
+		s.silent.Store(false)
 		res, e, isEvent, err := decodeServer(b)
 		switch {
 		case err != nil:
