@@ -34,7 +34,7 @@ type bridge struct {
 	filePerm uint32
 	dirPerm  uint32
 	writable func(path string) bool // nil in a read-only mount
-	keepFile time.Duration          // how long the kernel may believe which file a name stands for; 0 in a writable mount
+	keepName time.Duration          // how long the kernel may believe what a name stands for; 0 in a writable mount
 	timeout  time.Duration
 	log      *slog.Logger
 	asked    [len(requestNames)]atomic.Uint64
@@ -62,7 +62,7 @@ func newBridge(life context.Context, backend vfs.Backend, o *Options, n *notifie
 		gid:      uint32(os.Getgid()),
 		filePerm: 0o444,
 		dirPerm:  0o555,
-		keepFile: keepFor,
+		keepName: keepFor,
 		timeout:  o.Timeout,
 		log:      o.Logger,
 	}
@@ -143,7 +143,7 @@ func (b *bridge) enterDir(d *dir, out *fuse.EntryOut) {
 	b.tree.refDir(d)
 	out.NodeId = d.id
 	b.dirAttr(d, &out.Attr)
-	out.SetEntryTimeout(keepFor)
+	out.SetEntryTimeout(b.keepName)
 	out.SetAttrTimeout(keepFor)
 }
 
@@ -152,7 +152,7 @@ func (b *bridge) enterVersion(v *version, out *fuse.EntryOut) {
 	b.tree.refVersion(v)
 	out.NodeId = v.id
 	b.fileAttr(v, &out.Attr)
-	out.SetEntryTimeout(b.keepFile)
+	out.SetEntryTimeout(b.keepName)
 	if v.edit == nil {
 		out.SetAttrTimeout(keepFor)
 	}
@@ -172,9 +172,6 @@ func (b *bridge) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOu
 	b.tree.mu.Lock()
 	defer b.tree.mu.Unlock()
 	if d := b.tree.dirs[in.NodeId]; d != nil {
-		if d.gone && b.keepFile == 0 && !d.removed {
-			return fuse.Status(syscall.ESTALE) // upon which the kernel asks for its name anew
-		}
 		out.SetTimeout(keepFor)
 		b.dirAttr(d, &out.Attr)
 		return fuse.OK

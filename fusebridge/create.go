@@ -228,7 +228,7 @@ func (ed *editor) removeDir(parent uint64, name string) (path string, moved bool
 	}
 	// Its parent stays, as after rmdir anywhere, though nothing may be left in it.
 	d.kept = true
-	sub.kept, sub.removed = false, true
+	sub.kept = false
 	told := changes{now: time.Now()} // by the kernel itself
 	ed.tree.prune(sub, &told)
 	return "", false, fuse.OK

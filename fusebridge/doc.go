@@ -57,8 +57,8 @@
 // notification is sent while the tree's lock is held, none of a name from a request
 // handler, and no handler of a lookup or listing waits for a writer. Handlers that
 // change names do wait for the store, under that lock: so a writable mount lets the
-// kernel keep no names of files, at the price of a request for each that is looked at,
-// and sends only notifications that take no directory's lock.
+// kernel keep no names and no listings, at the price of a request for each part of
+// each path, and sends only notifications that take no directory's lock.
 //
 // A process must not look into its own mount in a way that stops the Go runtime,
 // such as starting a program with exec.Cmd.Dir inside it: the fork waits for the

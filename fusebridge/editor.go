@@ -18,12 +18,11 @@ import (
 // So the revision that others read stays whole in the page cache, and several
 // writers of one file share one buffer, as POSIX has it.
 //
-// The kernel keeps no names of files of a writable mount, but asks for each anew. To
-// have it drop one takes the lock of its directory, which it also holds for the
-// requests that change names; and those wait for the store, where the change to be
-// told of may be waiting for the notification. Names of directories it keeps: where
-// one has vanished, it drops its attributes, must ask for them to go in, is told
-// ESTALE, and asks for the whole path anew.
+// The kernel keeps no names and no listings of a writable mount, but asks for each
+// anew. To have it drop a name takes the lock of its directory, which it also holds
+// for the requests that change names; and those wait for the store, where the change
+// to be told of may be waiting for the notification. A listing can be dropped without
+// that lock, but one on its way to the kernel then takes the place of the new one.
 type editor struct {
 	*bridge
 	notify  *notifier
@@ -54,7 +53,7 @@ func newEditor(b *bridge, o *Options, n *notifier) *editor {
 	}
 	b.tree.hidden = func(path string, rev vfs.Revision) bool { m, ok := ed.moved[path]; return ok && m.rev == rev }
 	b.writable = ed.access.writable
-	b.keepFile = 0
+	b.keepName = 0
 	b.follow.learn = ed.access.learn
 	b.follow.tell = n.tellInodes
 	return ed

@@ -91,6 +91,12 @@ func (ed *editor) baseOf(v *version) vfs.Revision {
 	return v.rev
 }
 
+// OpenDir has the kernel ask for every listing.
+func (ed *editor) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
+	ed.count(reqOpenDir)
+	return fuse.OK
+}
+
 // Open lets a private node be written, and sends who has another to get one.
 func (ed *editor) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	ed.count(reqOpen)

@@ -205,7 +205,7 @@ func (ed *editor) renameDir(d, to, over *dir, name, path string) fuse.Status {
 	}
 	told := changes{now: time.Now()} // by the kernel itself
 	if over != nil {
-		over.kept, over.removed = false, true
+		over.kept = false
 		to.kept = true
 		ed.tree.prune(over, &told)
 	}

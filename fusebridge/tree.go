@@ -54,7 +54,6 @@ type dir struct {
 	changes uint32 // entries ever made, see entry.made
 	kept    bool   // stays when empty, for it was made through the mount
 	gone    bool   // no longer in the tree
-	removed bool   // by the kernel's own rmdir or rename
 }
 
 // entry is one name in a directory: a file, a directory, or both. One that
