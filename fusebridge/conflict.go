@@ -21,6 +21,22 @@ type asides struct {
 	kept atomic.Uint64
 }
 
+// check reports why nothing could be kept.
+func (a *asides) check() error {
+	dir, err := a.folder()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("name a folder that can be written, with a state directory: %w", err)
+	}
+	probe, err := os.CreateTemp(dir, "probe")
+	if err != nil {
+		return fmt.Errorf("name a folder that can be written, with a state directory: %w", err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // keep writes data to a new file and logs where. Without a place to write to
 // it logs that too: nothing happens in silence.
 func (a *asides) keep(path string, data []byte, why error) {

@@ -97,11 +97,11 @@ func (ed *editor) learn(parent uint64, name string) fuse.Status {
 	if vpath.CheckFile(path) != nil {
 		return fuse.OK // place says what is wrong with it
 	}
-	if status := ed.reachable(path); status != fuse.OK {
+	if status := ed.reachable("create", path); status != fuse.OK {
 		return status
 	}
 	atRoute := ed.access.atRoute(path)
-	if status := ed.reachable(path); status != fuse.OK { // it may have turned out just now
+	if status := ed.reachable("create", path); status != fuse.OK { // it may have turned out just now
 		return status
 	}
 	if atRoute {
@@ -113,12 +113,15 @@ func (ed *editor) learn(parent uint64, name string) fuse.Status {
 
 // reachable fails while the store is away, unless the file is in memory only. Who
 // begins to write is told now, for many ignore what close says.
-func (ed *editor) reachable(path string) fuse.Status {
+func (ed *editor) reachable(op, path string) fuse.Status {
+	if ed.ctx.Err() != nil {
+		return fuse.Status(syscall.ENOTCONN) // the mount is over
+	}
 	if isScratch(vpath.Base(path)) {
 		return fuse.OK
 	}
 	if err := away(ed.backend); err != nil {
-		return ed.statusOf("open", path, err)
+		return ed.statusOf(op, path, err)
 	}
 	return fuse.OK
 }

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // mountLine is what a line of /proc/self/mountinfo says.
@@ -124,6 +126,35 @@ func unescapeMount(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// mountWatch wakes whoever waits for the mounts of this machine to change.
+type mountWatch struct{ f *os.File } // nil where /proc cannot tell
+
+// newMountWatch sees changes from now on. Close it in the end.
+func newMountWatch() mountWatch {
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return mountWatch{}
+	}
+	return mountWatch{f}
+}
+
+// wait returns at a change, and at the latest after a second.
+func (w mountWatch) wait() {
+	const most = time.Second
+	if w.f == nil {
+		time.Sleep(most)
+		return
+	}
+	fds := []unix.PollFd{{Fd: int32(w.f.Fd()), Events: unix.POLLPRI}}
+	_, _ = unix.Poll(fds, int(most.Milliseconds())) // a signal may end it early, which does no harm
+}
+
+func (w mountWatch) close() {
+	if w.f != nil {
+		w.f.Close()
+	}
 }
 
 // topAt returns the uppermost mount at a directory.

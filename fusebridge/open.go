@@ -109,7 +109,7 @@ func (ed *editor) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fu
 	if status != fuse.OK {
 		return status
 	}
-	if status := ed.reachable(ed.pathOf(v)); status != fuse.OK {
+	if status := ed.reachable("open", ed.pathOf(v)); status != fuse.OK {
 		return status
 	}
 	v.edit.openers.Add(1)

@@ -3,7 +3,7 @@
 package fusebridge
 
 import (
-	"errors"
+	"syscall"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -34,7 +34,7 @@ func (ed *editor) discard(v *version, e *edit, why fuse.Status) []note {
 		return nil
 	}
 	if e.dirty && len(e.data) > 0 {
-		ed.asides.keep(e.path, e.data, errors.New(why.String()))
+		ed.asides.keep(e.path, e.data, syscall.Errno(why))
 	}
 	e.dirty, e.lost, e.removed = false, true, true
 	told := changes{now: time.Now()}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
@@ -41,6 +42,12 @@ type Server struct {
 func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Server, error) {
 	o := opts.withDefaults()
 	switch support := Probe(); {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("not mounted: %w", context.Cause(ctx))
+	case b == nil:
+		return nil, errors.New("there is no store to mount: give a backend")
+	case dir == "":
+		return nil, errors.New("the directory to mount at has an empty name: give one")
 	case support.Err != nil:
 		return nil, support.Err
 	case o.AllowOther && !support.AllowOther:
@@ -62,6 +69,10 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 	s.bridge = newBridge(life, b, &o, s.notify)
 	if o.ReadWrite {
 		s.editor = newEditor(s.bridge, &o, s.notify)
+		if err := s.editor.asides.check(); err != nil {
+			stop()
+			return nil, fmt.Errorf("not mounted for editing, for an edit that is refused could not be kept: %w", err)
+		}
 	}
 	if err := s.begin(life); err != nil {
 		stop()
@@ -69,6 +80,9 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 		return nil, err
 	}
 	abort()
+	if ctx.Err() != nil { // it may have ended while the mount was made
+		return nil, errors.Join(fmt.Errorf("not mounted: %w", context.Cause(ctx)), s.Unmount(), s.Wait())
+	}
 	go s.endWith(ctx)
 	return s, nil
 }
@@ -78,6 +92,7 @@ func (s *Server) endWith(ctx context.Context) {
 	select {
 	case <-s.done:
 	case <-ctx.Done():
+		s.opts.Logger.Info("the mount is to end", "dir", s.dir, "why", context.Cause(ctx))
 		if err := s.Unmount(); err != nil {
 			s.opts.Logger.Error("unmounting failed", "dir", s.dir, "error", err)
 		}
@@ -98,7 +113,7 @@ func (s *Server) begin(life context.Context) error {
 	if s.editor != nil {
 		raw = s.editor
 		if s.editor.access.nothing() {
-			return errors.New("nothing in this store can be written, so it is not mounted for editing: mount it read-only, without --rw")
+			return errors.New("nothing in this store can be written, so it is not mounted for editing: mount it read-only")
 		}
 	}
 	server, err := newServer(raw, s.dir, s.mountOptions())
@@ -122,7 +137,12 @@ func (s *Server) begin(life context.Context) error {
 // serve answers requests until the mount is gone.
 func (s *Server) serve(server *fuse.Server) {
 	defer close(s.done)
-	server.Serve()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		server.Serve()
+	}()
+	s.untilOver(served)
 	s.mu.Lock()
 	if !s.over && !gone(s.mounted) { // someone aborted the connection
 		if err := detach(s.mounted); err != nil {
@@ -136,6 +156,31 @@ func (s *Server) serve(server *fuse.Server) {
 	}
 	s.stop()
 	s.bg.Wait()
+	s.opts.Logger.Info("the mount is over", "dir", s.dir)
+}
+
+// lingering is how long a mount that was taken out of the tree is still served.
+const lingering = 500 * time.Millisecond
+
+// untilOver returns when the kernel asks for nothing any more, or a moment after the
+// mount is gone from mountinfo. Then someone detached it while it was in use, and who
+// uses it could go on for as long as he likes; but its store may be closed from now
+// on, so all that still reaches us fails.
+func (s *Server) untilOver(served <-chan struct{}) {
+	changes := newMountWatch()
+	defer changes.close()
+	for !gone(s.mounted) {
+		select {
+		case <-served:
+			return
+		default:
+			changes.wait()
+		}
+	}
+	select {
+	case <-served:
+	case <-time.After(lingering):
+	}
 }
 
 func (s *Server) mountOptions() *fuse.MountOptions {
@@ -198,7 +243,7 @@ func checkTarget(dir string, nonEmpty bool) error {
 	names, err := f.Readdirnames(1)
 	switch {
 	case len(names) > 0:
-		return fmt.Errorf("%s is not empty and its files would be hidden: name an empty directory, or allow it with --nonempty", dir)
+		return fmt.Errorf("%s is not empty and its files would be hidden: name an empty directory, or allow one with files (--nonempty)", dir)
 	case err != nil && !errors.Is(err, io.EOF):
 		return fmt.Errorf("the directory %s cannot be listed: %w", dir, err)
 	}

@@ -153,7 +153,7 @@ func realDir(dir string) (string, error) {
 	}
 	parent, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	if err != nil {
-		return "", fmt.Errorf("the directory %s cannot be found, create it first: %w", dir, err)
+		return "", fmt.Errorf("the directory %s cannot be found: %w", dir, err)
 	}
 	plain := filepath.Join(parent, filepath.Base(abs))
 	if m, mounted, err := topAt(plain); err == nil && mounted && m.isFuse() {
