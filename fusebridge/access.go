@@ -85,10 +85,13 @@ func (b *bridge) patience() time.Duration {
 	return b.timeout
 }
 
+// connected is a store that is reached over a connection.
+type connected interface{ Err() error }
+
 // away returns why a store that is reached over a connection does not answer
 // now, nil for every other.
 func away(b vfs.Backend) error {
-	if c, ok := b.(interface{ Err() error }); ok {
+	if c, ok := b.(connected); ok {
 		return c.Err()
 	}
 	return nil

@@ -159,6 +159,25 @@ func (f *follower) keep(ctx context.Context) {
 	}
 }
 
+// observe says when a store that is reached over a connection goes away, for its
+// stream does not, and has the tree walked when it is back. It ends with ctx, and at
+// once for other stores.
+func (f *follower) observe(ctx context.Context) {
+	if _, connected := f.backend.(connected); !connected {
+		return
+	}
+	for was := false; sleep(ctx, time.Second); {
+		err := away(f.backend)
+		switch {
+		case err != nil && !was:
+			f.markStale(err)
+		case err == nil && was:
+			f.walkSoon()
+		}
+		was = err != nil
+	}
+}
+
 func (f *follower) markStale(err error) {
 	if f.stale.CompareAndSwap(nil, &staleness{time.Now(), err}) {
 		f.log.Warn("the store cannot be followed, the mount shows its last state", "error", err)

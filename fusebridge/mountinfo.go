@@ -215,6 +215,7 @@ func List() ([]Mounted, error) {
 			Name:     m.source,
 			ReadOnly: m.readOnly,
 			PID:      pids[m.minor()],
+			UID:      m.owner,
 		})
 	}
 	var asking sync.WaitGroup

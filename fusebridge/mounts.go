@@ -16,6 +16,7 @@ type Mounted struct {
 	Name     string // of the store, see Options.Name
 	ReadOnly bool
 	PID      int // of the server, 0 when it cannot be known
+	UID      int // of the user who mounted it, -1 when it cannot be known
 	Health   Health
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
 
 	"github.com/goliathfs/goliathfs/vfs"
 )
@@ -55,7 +56,7 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 	}
 	real, err := realDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w, create it first", err)
 	}
 	if err := clearTarget(real, o.Logger); err != nil {
 		return nil, err
@@ -131,6 +132,7 @@ func (s *Server) begin(life context.Context) error {
 		return errors.Join(fmt.Errorf("the mount at %s does not answer: %w", s.dir, err), detach(m))
 	}
 	s.bg.Go(func() { follow.keep(life) })
+	s.bg.Go(func() { follow.observe(life) })
 	return nil
 }
 
@@ -237,6 +239,8 @@ func checkTarget(dir string, nonEmpty bool) error {
 		return fmt.Errorf("the directory %s cannot be looked at: %w", dir, err)
 	case !info.IsDir():
 		return fmt.Errorf("%s is no directory: name an empty directory to mount at", dir)
+	case !mayMount() && unix.Access(dir, unix.W_OK) != nil:
+		return fmt.Errorf("the directory %s cannot be written by this user, which fusermount3 insists on: name one of your own", dir)
 	case nonEmpty:
 		return nil
 	}

@@ -118,7 +118,7 @@ func (o *mountOptions) openLog(dir string) (*os.File, error) {
 		if err := os.MkdirAll(state, 0o700); err != nil {
 			return nil, fmt.Errorf("cannot make a place for the log, name one with --log: %w", err)
 		}
-		name = filepath.Join(state, "mount"+strings.NewReplacer("/", "-", "%", "%25").Replace(abs)+".log")
+		name = filepath.Join(state, "mount"+strings.NewReplacer("/", "-", "-", "%2D", "%", "%25").Replace(abs)+".log")
 	}
 	log, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

@@ -108,7 +108,7 @@ func examineMounting() []finding {
 		add(bad, "rights", "%v", s.Err)
 	case s.Direct:
 		add(good, "rights", "this user can mount by itself")
-	case s.Fusermount != "":
+	case s.Fusermount != "" && s.Device == string(good):
 		add(good, "rights", "this user can mount through fusermount3")
 	}
 	if s.AllowOther {

@@ -73,11 +73,13 @@ func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
 		switch err := os.Mkdir(dir, 0o755); {
 		case err == nil:
 			defer os.Remove(dir) // it fails, rightly, when someone put something there
-		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, fs.ErrNotExist) && !exists(filepath.Dir(dir)):
 			return fmt.Errorf("there is no directory %s to make %s in, create it first", filepath.Dir(dir), filepath.Base(dir))
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission) && !exists(dir):
+			return fmt.Errorf("the directory %s to mount at cannot be made, name one that exists or can be: %w", dir, err)
 		}
 		o.bridge.Name = absolute(s.Spec.URL).String()
-		o.bridge.Logger = newLogger(cmd.ErrOrStderr(), o.verbose)
+		o.bridge.Logger = newLogger(cmd.ErrOrStderr(), slog.LevelInfo, o.verbose)
 		server, err := fusebridge.Mount(cmd.Context(), s.Backend, dir, &o.bridge)
 		if err != nil {
 			return err
@@ -105,9 +107,13 @@ func absolute(u storeurl.URL) storeurl.URL {
 	return u
 }
 
-// newLogger returns a logger of warnings, or of everything, for people.
-func newLogger(w io.Writer, verbose bool) *slog.Logger {
-	level := slog.LevelWarn
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
+}
+
+// newLogger returns a logger of a level and above, or of everything, for people.
+func newLogger(w io.Writer, level slog.Level, verbose bool) *slog.Logger {
 	if verbose {
 		level = slog.LevelDebug
 	}

@@ -23,7 +23,8 @@ func newUnmount() *cobra.Command {
 		Short: "Unmount stores, also dead mounts",
 		Long: `Unmount the store at each DIR. A mount that is in use is detached after two
 seconds and its users are named; one whose server was killed is taken away. With
---all the mounts of every program of this user are, and each is named with its store.`,
+--all all mounts of this user are, for root those of every user, and each is named
+with its store.`,
 		Example: "  goliathfs unmount /mnt/agent\n  goliathfs unmount --all",
 		GroupID: groupMount,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -32,6 +33,9 @@ seconds and its users are named; one whose server was killed is taken away. With
 				return usagef("--all unmounts everything, leave out %q", args[0])
 			case all:
 				return nil
+			}
+			if slices.Contains(args, "") {
+				return usagef("a directory has an empty name, write goliathfs unmount DIR, or see goliathfs mounts")
 			}
 			return takes(1, -1)(cmd, args)
 		},
@@ -43,13 +47,20 @@ seconds and its users are named; one whose server was killed is taken away. With
 			showed := map[string]string{}
 			if all {
 				for _, m := range mounts {
+					if uid := os.Getuid(); uid != 0 && m.UID != uid {
+						continue
+					}
 					dirs = append(dirs, m.Dir)
 					showed[m.Dir] = fmt.Sprintf(" (%s, process %s)", printable(m.Name), pidText(m.PID))
 				}
 			}
+			if len(dirs) == 0 {
+				_, err := fmt.Fprintln(cmd.ErrOrStderr(), "nothing is mounted")
+				return err
+			}
 			failed := false
 			for _, dir := range slices.Backward(dirs) { // what was mounted last may lie inside another
-				err := unmount(cmd.Context(), mounts, dir, newLogger(cmd.ErrOrStderr(), verbose))
+				err := unmount(cmd.Context(), mounts, dir, newLogger(cmd.ErrOrStderr(), slog.LevelWarn, verbose))
 				if err != nil {
 					failed = true
 					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", cmd.CommandPath(), err)
@@ -65,7 +76,7 @@ seconds and its users are named; one whose server was killed is taken away. With
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "unmount every store of this machine that this user can")
+	cmd.Flags().BoolVar(&all, "all", false, "unmount all that this user mounted, for root all there is")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log what happens in detail")
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -50,7 +51,10 @@ func connect(ctx context.Context, addr, token string, timeout time.Duration) (*s
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, where)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("the socket %s may not be used by this user, be the one who serves it: %w", addr, err)
+	case err != nil:
 		return nil, fmt.Errorf("no agent answers at %s, start it or look at the address: %w", addr, err)
 	}
 	closing := context.AfterFunc(ctx, func() { conn.Close() })

@@ -12,7 +12,7 @@ import (
 // The wait between attempts to connect again, in a watch.
 const (
 	firstRetry = 50 * time.Millisecond
-	lastRetry  = 2 * time.Second
+	lastRetry  = 400 * time.Millisecond // a watcher shows an old state for as long
 )
 
 // Watch implements vfs.Watcher; see the package comment for the order of events.
