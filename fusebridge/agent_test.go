@@ -4,9 +4,12 @@ package fusebridge_test
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
@@ -31,6 +34,34 @@ func startAgent(t *testing.T, addr string, b vfs.Backend) (stop func()) {
 	}
 }
 
+// lines is a log that others write while a test reads it.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+// await returns when a line with a text is there.
+func (l *lines) await(t *testing.T, text string) {
+	t.Helper()
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		l.mu.Lock()
+		all := l.text.String()
+		l.mu.Unlock()
+		switch {
+		case strings.Contains(all, text):
+			return
+		case time.Since(begin) > hangBound:
+			t.Fatalf("the log never says %q:\n%s", text, all)
+		}
+	}
+}
+
 // TestRunningAgent looks into an agent through its socket, and goes on when the
 // agent goes away and comes back.
 func TestRunningAgent(t *testing.T) {
@@ -43,7 +74,9 @@ func TestRunningAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	s := mount(t, client, writable(t))
+	opts, logged := writable(t), &lines{}
+	opts.Logger = slog.New(slog.NewTextHandler(logged, nil))
+	s := mount(t, client, opts)
 	look := newLooker(t)
 	eventually(t, look, "read", under(s, "/f"), `"one\n"`)
 	write(t, mem, "/f", "two\n") // the agent's own write, in its process
@@ -70,6 +103,7 @@ func TestRunningAgent(t *testing.T) {
 		t.Errorf("with the agent gone, an edit succeeds: %s", out)
 	}
 
+	logged.await(t, "cannot be followed")
 	write(t, mem, "/f", "four\n")
 	remove(t, mem, "/n/g")
 	defer startAgent(t, addr, mem)()
@@ -79,6 +113,7 @@ func TestRunningAgent(t *testing.T) {
 	for s.Stale() != nil { // until the walk has ended
 		look.ask("list", s.Dir())
 	}
+	logged.await(t, "can be followed again")
 	if err := s.Unmount(); err != nil { // before the agent goes, which the mount would call stale
 		t.Error(err)
 	}

@@ -46,8 +46,9 @@
 // Who comes second, an agent or a developer, is
 // told: here by ESTALE, or EBUSY from rename and remove, and the bytes are kept
 // in a conflict folder whose place is logged. Editors' temporary files and empty
-// directories are in memory only. Mode, owner and times are fixed; links, devices
-// and renames of full directories are refused. Locks of files hold between
+// directories are in memory only. Mode, owner and times are fixed, and setting them
+// has no effect; links, devices and renames of full directories are refused, upon
+// which mv copies. Locks of files hold between
 // processes that opened the same revision in the same way.
 //
 // # Locks and deadlocks
