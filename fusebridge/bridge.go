@@ -212,21 +212,23 @@ func (b *bridge) content(cancel <-chan struct{}, v *version, mayWait bool) (stri
 	ctx := newRequestContext(b.ctx, cancel, b.patience())
 	defer ctx.release()
 	for {
-		text, known, moved := b.pinnedOf(v)
+		text, known, at, moved := b.pinnedOf(v)
 		if known {
 			return text, fuse.OK
 		}
-		file, err := b.contents.read(ctx, v.path, v.rev)
-		if err == nil && file.Revision == v.rev {
+		file, err := b.contents.read(ctx, at.path, at.rev)
+		if err == nil && file.Revision == at.rev {
 			return file.Content, fuse.OK
 		}
 		if err != nil && !errors.Is(err, vfs.ErrNotFound) {
-			return "", b.statusOf("read", v.path, err)
+			return "", b.statusOf("read", at.path, err)
 		}
-		text, known, superseded := b.gone(v)
+		text, known, now, superseded := b.gone(v)
 		switch {
 		case known:
 			return text, fuse.OK
+		case now != at: // renamed meanwhile
+			continue
 		case superseded || !mayWait || !b.follow.watching.Load():
 			b.stale.Add(1)
 			b.follow.walkSoon()
@@ -235,29 +237,29 @@ func (b *bridge) content(cancel <-chan struct{}, v *version, mayWait bool) (stri
 		select {
 		case <-moved:
 		case <-ctx.Done():
-			return "", b.statusOf("read", v.path, ctx.cause())
+			return "", b.statusOf("read", at.path, ctx.cause())
 		}
 	}
 }
 
-// pinnedOf returns the bytes of v if they are kept here, and a channel that is
-// closed at the next change of the tree.
-func (b *bridge) pinnedOf(v *version) (text string, known bool, moved <-chan struct{}) {
+// pinnedOf returns the bytes of v if they are kept here, and else where they are and
+// a channel that is closed at the next change of the tree.
+func (b *bridge) pinnedOf(v *version) (text string, known bool, at contentKey, moved <-chan struct{}) {
 	b.tree.mu.Lock()
 	defer b.tree.mu.Unlock()
 	if v.pinned != nil {
-		return *v.pinned, true, nil
+		return *v.pinned, true, at, nil
 	}
-	return "", false, b.tree.moved
+	return "", false, contentKey{v.path, v.rev}, b.tree.moved
 }
 
-func (b *bridge) gone(v *version) (text string, known, superseded bool) {
+func (b *bridge) gone(v *version) (text string, known bool, at contentKey, superseded bool) {
 	b.tree.mu.Lock()
 	defer b.tree.mu.Unlock()
 	if v.pinned != nil {
-		return *v.pinned, true, true
+		return *v.pinned, true, at, true
 	}
-	return "", false, v.superseded
+	return "", false, contentKey{v.path, v.rev}, v.superseded
 }
 
 // measure learns the size of a file whose store could not tell. It is part of a

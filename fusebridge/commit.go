@@ -22,13 +22,7 @@ func (ed *editor) finish(v *version, e *edit) []note {
 	if e.scratch || e.removed {
 		return nil
 	}
-	status := fuse.OK
-	for _, status = range e.refused {
-	}
-	if status == fuse.OK {
-		status = ed.commit(nil, v, e)
-	}
-	if status != fuse.OK {
+	if status := ed.commit(nil, v, e); status != fuse.OK {
 		return ed.discard(v, e, status)
 	}
 	return nil
@@ -42,6 +36,8 @@ func (ed *editor) commit(cancel <-chan struct{}, v *version, e *edit) fuse.Statu
 	switch {
 	case e.scratch || e.removed:
 		return fuse.OK
+	case e.refusal != fuse.OK:
+		return e.refusal
 	case e.lost && !e.dirty:
 		return fuse.Status(syscall.ESTALE)
 	case !e.dirty:

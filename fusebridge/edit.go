@@ -32,7 +32,7 @@ type edit struct {
 	removed bool // unlinked: never committed
 	lost    bool // the last commit was refused, and its bytes are kept aside
 
-	refused map[uint64]fuse.Status // by handle: a write through it was refused for good
+	refusal fuse.Status // why a write was refused for good, see refuse
 
 	openers atomic.Int64 // open for writing so many times
 

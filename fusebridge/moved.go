@@ -18,7 +18,7 @@ import (
 // temporary file is removed.
 type movedFile struct {
 	rev vfs.Revision
-	to  string
+	to  string // "" when that was given up, and a new file is to take its place
 }
 
 // renameToScratch gives a file a name that stays in memory. Its node goes on
@@ -37,6 +37,7 @@ func (ed *editor) renameToScratch(cancel <-chan struct{}, from, p *version, path
 	if d == nil {
 		return fuse.ENOENT
 	}
+	wasScratch := p.edit.scratch
 	p.edit.path, p.edit.scratch = path, true
 	ed.forgetLocal(from)
 	delete(ed.open, from.path)
@@ -46,7 +47,10 @@ func (ed *editor) renameToScratch(cancel <-chan struct{}, from, p *version, path
 		}
 	}
 	v := from
-	if from.rev != "" {
+	switch {
+	case from.rev == "" && !wasScratch && p.edit.base != "":
+		ed.moved[from.path] = movedFile{p.edit.base, path} // the store has what it was to replace
+	case from.rev != "":
 		ed.moved[from.path] = movedFile{from.rev, path}
 		if p.id != 0 && p != from { // its openers go on with it
 			v = p
@@ -60,8 +64,9 @@ func (ed *editor) renameToScratch(cancel <-chan struct{}, from, p *version, path
 }
 
 // putBack shows a stored file again that was renamed away and comes back
-// unchanged.
-func (ed *editor) putBack(cancel <-chan struct{}, from *version, path, text string) bool {
+// unchanged. Who has it open goes on with it; who has what it replaces, lost, goes on
+// without a name. The locks of both edits are held.
+func (ed *editor) putBack(cancel <-chan struct{}, from, lost *version, path, text string) bool {
 	ed.tree.mu.Lock()
 	m, ok := ed.moved[path]
 	ed.tree.mu.Unlock()
@@ -76,12 +81,21 @@ func (ed *editor) putBack(cancel <-chan struct{}, from *version, path, text stri
 	if err != nil || stored.Revision != m.rev || stored.Content != text {
 		return false
 	}
+	if lost != nil && lost != from {
+		ed.orphan(lost)
+	}
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	delete(ed.moved, path)
 	ed.forgetLocal(from)
 	told := changes{now: time.Now()} // by the kernel itself
-	ed.tree.show(stored.Info, nil, &told)
+	if v := ed.tree.show(stored.Info, nil, &told); v != nil {
+		v.ino = from.ino // a rename keeps it, see rebind
+	}
+	from.path, from.rev, from.superseded = path, m.rev, false
+	e := from.edit
+	e.path, e.base, e.dirty, e.scratch = path, m.rev, false, false
+	ed.open[path] = from
 	return true
 }
 
@@ -108,8 +122,11 @@ func (ed *editor) dropMoved(cancel <-chan struct{}, which func(path string, m mo
 	for path, m := range ed.moved {
 		if which(path, m) {
 			delete(ed.moved, path)
-			if ed.tree.file(path) == nil {
+			switch now := ed.tree.file(path); {
+			case now == nil:
 				left[path] = m.rev
+			case now.rev == "": // it is hidden until that one replaces it
+				ed.moved[path] = movedFile{rev: m.rev}
 			}
 		}
 	}
@@ -122,4 +139,24 @@ func (ed *editor) dropMoved(cancel <-chan struct{}, which func(path string, m mo
 		}
 	}
 	return status
+}
+
+// dropReplaced removes from the store what a file in memory was to replace, when that
+// file is given up: unless it is still kept for the name that it was moved to.
+func (ed *editor) dropReplaced(cancel <-chan struct{}, path string, base vfs.Revision) fuse.Status {
+	ed.tree.mu.Lock()
+	m := ed.moved[path]
+	if m.to == "" {
+		delete(ed.moved, path)
+	}
+	ed.tree.mu.Unlock()
+	if base == "" || m.to != "" {
+		return fuse.OK
+	}
+	err := ed.remove(cancel, path, base)
+	if err != nil && !errors.Is(err, vfs.ErrNotFound) {
+		ed.follow.walkSoon() // it shows again
+		return ed.statusOf("remove", path, err)
+	}
+	return fuse.OK
 }

@@ -12,17 +12,13 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// refuse remembers that a write through a handle was refused for good. From then
-// on the handle cannot commit, for what it writes would have a hole; who opens
-// the file anew can, and so can this one after it emptied the file. e.mu is held.
-func (e *edit) refuse(handle uint64, status fuse.Status) {
-	if e.scratch {
-		return // it is never committed
+// refuse remembers that a write was refused for good. The text has a hole from then
+// on, so no one can commit it, under this name or another, until it is emptied; who
+// opens the file after all have closed it begins with what the store has. e.mu is held.
+func (e *edit) refuse(status fuse.Status) {
+	if !e.scratch { // else it is never committed
+		e.refusal = status
 	}
-	if e.refused == nil {
-		e.refused = map[uint64]fuse.Status{}
-	}
-	e.refused[handle] = status
 }
 
 // discard gives an edit up that cannot be committed. What was typed is kept aside.
@@ -42,6 +38,10 @@ func (ed *editor) discard(v *version, e *edit, why fuse.Status) []note {
 	defer ed.tree.mu.Unlock()
 	if v.rev == "" {
 		ed.hideLocal(v, &told)
+		if m, ok := ed.moved[v.path]; ok && m.to == "" {
+			delete(ed.moved, v.path)
+			ed.follow.walkSoon() // what it was to replace shows again
+		}
 	} else {
 		ed.showStored(v, &told)
 	}

@@ -83,24 +83,27 @@ func (ed *editor) move(cancel <-chan struct{}, from, target, p *version, path st
 	if status := ed.load(cancel, e); status != fuse.OK {
 		return status
 	}
+	if e.refusal != fuse.OK {
+		return e.refusal
+	}
 	text, sameBytes := string(e.data), !e.dirty
-	switch {
-	case isScratch(vpath.Base(path)):
+	if isScratch(vpath.Base(path)) {
 		if status := ed.dropMovedTo(cancel, path); status != fuse.OK {
 			return status
 		}
 		return ed.renameToScratch(cancel, from, p, path)
-	case ed.putBack(cancel, from, path, text):
-		return fuse.OK
 	}
 	ed.tree.mu.Lock()
-	oldPath, oldRev := from.path, from.rev // a commit changes the revision under e's lock
+	oldPath, oldRev, oldBase := from.path, from.rev, e.base // a commit changes the revision under e's lock
 	lost := ed.open[path]
 	ed.keepDir(oldPath)
 	ed.tree.mu.Unlock()
 	if lost != nil && lost.edit != e {
 		lost.edit.mu.Lock()
 		defer lost.edit.mu.Unlock()
+	}
+	if ed.putBack(cancel, from, lost, path, text) {
+		return fuse.OK
 	}
 	info, status := ed.replace(cancel, target, path, text)
 	if status != fuse.OK {
@@ -109,11 +112,14 @@ func (ed *editor) move(cancel <-chan struct{}, from, target, p *version, path st
 	if lost != nil && lost.edit != e {
 		ed.orphan(lost)
 	}
+	wasScratch := e.scratch
 	ed.retarget(from, p, info)
-	if oldRev == "" {
+	switch {
+	case wasScratch:
 		return ed.dropMovedTo(cancel, oldPath)
-	}
-	if sameBytes {
+	case oldRev == "":
+		return ed.dropReplaced(cancel, oldPath, oldBase)
+	case sameBytes:
 		ed.rebind(from, oldPath, info)
 	}
 	return ed.removeStored(cancel, oldPath, oldRev)
@@ -124,11 +130,15 @@ func (ed *editor) move(cancel <-chan struct{}, from, target, p *version, path st
 func (ed *editor) replace(cancel <-chan struct{}, target *version, path, text string) (vfs.Info, fuse.Status) {
 	var replaced vfs.Revision
 	ed.tree.mu.Lock()
-	if now := ed.tree.file(path); target != nil && now != nil {
-		replaced = now.rev
-	}
-	if m, ok := ed.moved[path]; ok {
+	now := ed.tree.file(path)
+	switch m, ok := ed.moved[path]; {
+	case ok:
 		replaced = m.rev
+	case target == nil, now == nil:
+	case now.rev == "" && now.edit != nil:
+		replaced = now.edit.base // what it was to replace; its lock is held
+	default:
+		replaced = now.rev
 	}
 	ed.tree.mu.Unlock()
 	info, err := ed.write(cancel, path, text, replaced)

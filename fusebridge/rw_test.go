@@ -108,7 +108,7 @@ assert os.pread(fd, 9, 0)[-2:] == b'xy'
 assert os.fstat(fd).st_nlink == 0 and os.listdir('.') == []
 os.close(fd)
 "`, map[string]string{"/keep": "-"}},
-		{"temporaries", "sh", `for n in .f.swp .f.swo 4913 5036 'f~' '.#f' '#f#' ._f .fuse_hidden01; do printf '\377' >"$n" && test -s "$n" || exit 1; done; rm 'f~'; test "$(ls -A | wc -l)" = 9`, nil},
+		{"temporaries", "sh", `for n in .f.swp .f.swo 4913 'f~' '.#f' '#f#' ._f .fuse_hidden01; do printf '\377' >"$n" && test -s "$n" || exit 1; done; rm 'f~'; test "$(ls -A | wc -l)" = 8`, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,7 +21,7 @@ func isScratch(name string) bool {
 	case strings.HasPrefix(name, "."):
 		return isSwap(name)
 	}
-	return isProbe(name)
+	return name == "4913" // vim's test of whether a directory can be written
 }
 
 // isSwap reports whether name is one of vim's: .name.swp, .swo, .swx and so on,
@@ -30,18 +30,4 @@ func isSwap(name string) bool {
 	i := strings.LastIndexByte(name, '.')
 	ext := name[i:]
 	return i > 0 && strings.HasPrefix(ext, ".sw") && (len(ext) == len(".swp") || len(ext) == len(".swpx") && ext[4] == 'x')
-}
-
-// isProbe reports whether name is vim's test of whether a directory can be
-// written: 4913, or that with 123 added again and again where it is taken.
-func isProbe(name string) bool {
-	const first, step, last = 4913, 123, 9999
-	n := 0
-	for _, c := range name {
-		if c < '0' || c > '9' || n > last {
-			return false
-		}
-		n = 10*n + int(c-'0')
-	}
-	return len(name) == 4 && n >= first && (n-first)%step == 0
 }

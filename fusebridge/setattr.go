@@ -75,7 +75,7 @@ func (ed *editor) emptyLocked(v *version) {
 	e.loaded, e.from = true, nil // the old bytes are not needed
 	e.resize(0)
 	if !e.removed {
-		clear(e.refused) // whoever it was begins anew
+		e.refusal = fuse.OK // whoever it was begins anew
 	}
 	ed.touched(v, 0)
 }

@@ -60,8 +60,11 @@ func (ed *editor) unlink(cancel <-chan struct{}, v, p *version) fuse.Status {
 		ed.forgetLocal(v)
 	}
 	ed.tree.mu.Unlock()
-	if rev == "" {
+	switch {
+	case p.edit.scratch:
 		return ed.dropMovedTo(cancel, path)
+	case rev == "":
+		return ed.dropReplaced(cancel, path, p.edit.base)
 	}
 	if status := ed.removeStored(cancel, path, rev); status != fuse.OK {
 		return status
