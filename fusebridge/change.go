@@ -116,8 +116,12 @@ func (t *tree) mkdirs(path string, c *changes) *dir {
 
 func (t *tree) mkdir(parent *dir, name, path string, c *changes) *dir {
 	now := c.now.UnixNano()
+	ino := inodeOf(path, "")
+	for t.taken[ino] {
+		ino++
+	}
 	d := &dir{
-		node:   node{ino: inodeOf(path, "")},
+		node:   node{ino: ino},
 		path:   path,
 		parent: parent,
 		born:   now,

@@ -91,9 +91,7 @@ func (ed *editor) write(cancel <-chan struct{}, path, text string, base vfs.Revi
 	if err != nil {
 		return vfs.Info{}, err
 	}
-	if !ed.follow.watching.Load() {
-		ed.follow.apply(vfs.Event{Path: path, Info: info})
-	}
+	ed.seen(vfs.Event{Path: path, Info: info}, base)
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	delete(ed.moved, path)
@@ -101,6 +99,23 @@ func (ed *editor) write(cancel <-chan struct{}, path, text string, base vfs.Revi
 		d.kept = false // it lasts as long as its files now
 	}
 	return info, nil
+}
+
+// seen makes sure that the tree has a change of ours, which replaced base. The stream
+// mostly brought it before the store answered; where there is none, or it is being
+// made anew because the agent went away, the tree still shows what was replaced.
+func (ed *editor) seen(change vfs.Event, base vfs.Revision) {
+	if ed.follow.watching.Load() {
+		ed.tree.mu.Lock()
+		shown := ed.tree.file(change.Path)
+		ed.tree.mu.Unlock()
+		old := shown == nil && base == "" || shown != nil && (shown.rev == base || shown.rev == "")
+		if !old {
+			return
+		}
+		defer ed.follow.walkSoon() // the agent may have changed it since
+	}
+	ed.follow.apply(change)
 }
 
 // bounded calls the store and waits no longer than a request may.

@@ -2,11 +2,17 @@
 
 package fusebridge
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // intents remembers, by thread, who was sent to look a name up because he wants to
-// write. The tree's lock guards it.
-type intents map[uint32]*intent
+// write. A thread wants one file at a time; but all those of other process namespaces
+// have the number 0, so theirs are told apart by the file. The tree's lock guards it.
+type intents map[uint32][]*intent
+
+const elsewhere = 0
 
 // intent is what a thread wants to write: the file that it had, wherever that is
 // now, or what has its place by now. After a revision that was superseded, which has
@@ -25,30 +31,41 @@ const intentLife = 10 * time.Second
 // add remembers that a thread which has v is to look it up.
 func (s intents) add(thread uint32, v *version) {
 	now := time.Now()
-	for old, in := range s {
-		if now.Sub(in.since) > intentLife {
-			delete(s, old)
+	for other, wanted := range s {
+		s[other] = slices.DeleteFunc(wanted, func(in *intent) bool {
+			return now.Sub(in.since) > intentLife || other == thread && (other != elsewhere || in.node == v)
+		})
+		if len(s[other]) == 0 {
+			delete(s, other)
 		}
 	}
-	s[thread] = &intent{since: now, node: v, path: v.path}
+	s[thread] = append(s[thread], &intent{since: now, node: v, path: v.path})
 }
 
 // lookUp reports whether a thread looks a file up because it was sent to. v is what
 // has the path, nil for nothing.
 func (s intents) lookUp(thread uint32, path string, v *version) bool {
-	in := s[thread]
-	if in == nil || time.Since(in.since) > intentLife {
-		return false
+	sent := false
+	for _, in := range s[thread] {
+		if time.Since(in.since) > intentLife {
+			continue
+		}
+		in.lookedUp = true
+		if v != nil && (in.node == v || in.path == path || in.node.superseded) {
+			sent = true
+		}
 	}
-	in.lookedUp = true
-	return v != nil && (in.node == v || in.path == path || in.node.superseded)
+	return sent
 }
 
 // inVain reports whether a thread was sent to look v up, and did not.
 func (s intents) inVain(thread uint32, v *version) bool {
-	in := s[thread]
-	return in != nil && in.node == v && !in.lookedUp
+	return thread != elsewhere && slices.ContainsFunc(s[thread], func(in *intent) bool { return in.node == v && !in.lookedUp })
 }
 
-// met ends what a thread wanted.
-func (s intents) met(thread uint32) { delete(s, thread) }
+// met ends what a thread wanted. Those of other namespaces end with time.
+func (s intents) met(thread uint32) {
+	if thread != elsewhere {
+		delete(s, thread)
+	}
+}

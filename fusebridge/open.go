@@ -21,11 +21,27 @@ func (ed *editor) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name str
 		if status := ed.measure(cancel, v); status != fuse.OK {
 			return status // appending needs the size
 		}
+		if e := ed.committing(v); e != nil {
+			e.mu.Lock() // v may be what is being committed, or what that loses to
+			e.mu.Unlock()
+			continue
+		}
 		if ed.enterPrivate(v, out) {
 			ed.count(reqLookup)
 			return fuse.OK
 		}
 	}
+}
+
+// committing returns the edit of v's path that is being committed, if any. Its lock
+// can be waited for: no notification needs a lock that a lookup holds.
+func (ed *editor) committing(v *version) *edit {
+	ed.tree.mu.Lock()
+	defer ed.tree.mu.Unlock()
+	if p := ed.open[v.path]; p != nil && p.edit.committing {
+		return p.edit
+	}
+	return nil
 }
 
 // enterPrivate fills an entry for the node through which v is written, unless v is

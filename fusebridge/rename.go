@@ -224,6 +224,7 @@ func (ed *editor) renameDir(d, to, over *dir, name, path string) fuse.Status {
 	parent.subdirs--
 	ed.tree.alter(parent, vpath.Base(d.path), &told, func(e *entry) { e.dir = nil })
 	d.path, d.parent = path, to
+	ed.tree.taken[d.ino] = true
 	to.subdirs++
 	ed.tree.alter(to, name, &told, func(e *entry) { e.dir = d })
 	return fuse.OK

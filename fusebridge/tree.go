@@ -20,11 +20,12 @@ type tree struct {
 	mu sync.Mutex
 	table
 	root    *dir
-	started time.Time     // the modification time of what has none
-	files   int64         // number of files shown
-	bytes   int64         // their size
-	walk    uint32        // number of the last walk begun
-	moved   chan struct{} // closed and replaced by every change
+	started time.Time       // the modification time of what has none
+	files   int64           // number of files shown
+	bytes   int64           // their size
+	walk    uint32          // number of the last walk begun
+	moved   chan struct{}   // closed and replaced by every change
+	taken   map[uint64]bool // inode numbers of directories that have another path by now
 
 	// hidden says of a revision in the store that the mount has put it away; nil
 	// in a read-only mount. It is called with mu held.
@@ -33,7 +34,7 @@ type tree struct {
 
 func newTree(started time.Time) *tree {
 	root := &dir{node: node{ino: rootID}, path: "/", born: started.UnixNano(), names: map[string]*entry{}}
-	return &tree{root: root, table: newTable(root), started: started, moved: make(chan struct{})}
+	return &tree{root: root, table: newTable(root), started: started, moved: make(chan struct{}), taken: map[uint64]bool{}}
 }
 
 // dir is a directory for as long as something lies below it. One that vanishes

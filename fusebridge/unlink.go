@@ -103,8 +103,8 @@ func (ed *editor) orphan(p *version) {
 // it that the tree has the change when it returns.
 func (ed *editor) remove(cancel <-chan struct{}, path string, rev vfs.Revision) error {
 	err := ed.bounded(cancel, func(ctx context.Context) error { return vfs.Remove(ctx, ed.backend, path, rev) })
-	if err == nil && !ed.follow.watching.Load() {
-		ed.follow.apply(vfs.Event{Path: path, Info: vfs.Info{Path: path}})
+	if err == nil {
+		ed.seen(vfs.Event{Path: path, Info: vfs.Info{Path: path}}, rev)
 	}
 	return err
 }
