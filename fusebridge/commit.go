@@ -22,7 +22,13 @@ func (ed *editor) finish(v *version, e *edit) []note {
 	if e.scratch || e.removed {
 		return nil
 	}
-	if status := ed.commit(nil, v, e); status != fuse.OK {
+	status := fuse.OK
+	for _, status = range e.refused {
+	}
+	if status == fuse.OK {
+		status = ed.commit(nil, v, e)
+	}
+	if status != fuse.OK {
 		return ed.discard(v, e, status)
 	}
 	return nil
@@ -36,8 +42,8 @@ func (ed *editor) commit(cancel <-chan struct{}, v *version, e *edit) fuse.Statu
 	switch {
 	case e.scratch || e.removed:
 		return fuse.OK
-	case e.refusal != fuse.OK:
-		return e.refusal
+	case e.torn != fuse.OK:
+		return e.torn
 	case e.lost && !e.dirty:
 		return fuse.Status(syscall.ESTALE)
 	case !e.dirty:
@@ -65,6 +71,7 @@ func (ed *editor) commit(cancel <-chan struct{}, v *version, e *edit) fuse.Statu
 		return ed.statusOf("write", e.path, err)
 	}
 	e.base, e.dirty, e.lost = info.Revision, false, false
+	clear(e.unsaved)
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	v.rev, v.ino = info.Revision, inodeOf(info.Path, string(info.Revision))

@@ -32,7 +32,9 @@ type edit struct {
 	removed bool // unlinked: never committed
 	lost    bool // the last commit was refused, and its bytes are kept aside
 
-	refusal fuse.Status // why a write was refused for good, see refuse
+	refused map[uint64]fuse.Status // by handle: a write through it was refused for good
+	unsaved map[uint64]bool        // by handle: what was written through it since the last commit is in data
+	torn    fuse.Status            // why data has a hole, see refuse
 
 	openers atomic.Int64 // open for writing so many times
 

@@ -107,8 +107,8 @@ func (ed *editor) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.refusal != fuse.OK {
-		return 0, e.refusal
+	if status := e.refused[in.Fh]; status != fuse.OK {
+		return 0, status // what went on would have a hole
 	}
 	if status := ed.load(cancel, e); status != fuse.OK {
 		return 0, status
@@ -122,9 +122,10 @@ func (ed *editor) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (
 		go ed.notify.tellInodes([]note{{kind: noteInode, parent: in.NodeId}})
 	}
 	if status := e.write(data, at); status != fuse.OK {
-		e.refuse(status)
+		e.refuse(in.Fh, status)
 		return 0, status
 	}
+	e.accept(in.Fh)
 	ed.touched(v, len(e.data))
 	return uint32(len(data)), fuse.OK
 }
@@ -153,13 +154,16 @@ func (ed *editor) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 func (ed *editor) flush(cancel <-chan struct{}, v *version, e *edit, in *fuse.FlushIn) (fuse.Status, []note) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	status := e.refused[in.Fh]
 	switch {
-	case e.refusal != fuse.OK && e.openers.Load() <= 1:
-		return e.refusal, ed.discard(v, e, e.refusal)
-	case e.refusal == fuse.OK && e.dirty && len(e.data) == 0 && goesOn(in.Pid, ed.inodeShown(v)):
+	case status == fuse.OK && e.dirty && len(e.data) == 0 && goesOn(in.Pid, ed.inodeShown(v)):
 		return fuse.OK, nil
+	case status == fuse.OK:
+		return ed.commit(cancel, v, e), nil
+	case e.openers.Load() > 1:
+		return status, nil // the others go on
 	}
-	return ed.commit(cancel, v, e), nil
+	return status, ed.discard(v, e, status)
 }
 
 func (ed *editor) inodeShown(v *version) uint64 {
@@ -177,6 +181,9 @@ func (ed *editor) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if status := e.refused[in.Fh]; status != fuse.OK {
+		return status
+	}
 	return ed.commit(cancel, v, e)
 }
 
@@ -192,14 +199,16 @@ func (ed *editor) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
 	if e == nil || in.Fh == fhReader {
 		return
 	}
-	ed.notify.tellInodes(ed.release(v, e))
+	ed.notify.tellInodes(ed.release(v, e, in.Fh))
 }
 
-func (ed *editor) release(v *version, e *edit) []note {
+func (ed *editor) release(v *version, e *edit, handle uint64) []note {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.openers.Load() > 1 {
 		e.openers.Add(-1)
+		delete(e.refused, handle)
+		delete(e.unsaved, handle)
 		return nil
 	}
 	notes := ed.finish(v, e)

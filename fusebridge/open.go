@@ -198,6 +198,7 @@ func (ed *editor) bringUpToDate(v *version, thread uint32) (current, renewed boo
 	case shown.edit == nil && shown.size >= 0 && !e.dirty && e.openers.Load() == 1:
 		v.rev, v.ino, v.mtime, v.size = shown.rev, shown.ino, shown.mtime, shown.size
 		e.base, e.from, e.data, e.loaded, e.lost = ed.baseOf(shown), shown, nil, false, false
+		e.beginAnew()
 		shown.borrowed = true
 		ed.open[v.path] = v
 		return true, true

@@ -12,13 +12,38 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// refuse remembers that a write was refused for good. The text has a hole from then
-// on, so no one can commit it, under this name or another, until it is emptied; who
-// opens the file after all have closed it begins with what the store has. e.mu is held.
-func (e *edit) refuse(status fuse.Status) {
-	if !e.scratch { // else it is never committed
-		e.refusal = status
+// refuse remembers that a write through a handle was refused for good. From then on
+// the handle cannot commit, for what it writes would have a hole. If something of it
+// is in the text already, no one can, under this name or another, until it is emptied;
+// who opens the file after all have closed it begins with what the store has. e.mu is
+// held.
+func (e *edit) refuse(handle uint64, status fuse.Status) {
+	if e.scratch {
+		return // it is never committed
 	}
+	if e.refused == nil {
+		e.refused = map[uint64]fuse.Status{}
+	}
+	e.refused[handle] = status
+	if e.unsaved[handle] {
+		e.torn = status
+	}
+}
+
+// accept remembers that a write through a handle is in the text. e.mu is held.
+func (e *edit) accept(handle uint64) {
+	if e.unsaved == nil {
+		e.unsaved = map[uint64]bool{}
+	}
+	e.unsaved[handle] = true
+}
+
+// beginAnew forgets what was refused and accepted: the text is that of the store, or
+// empty. e.mu is held.
+func (e *edit) beginAnew() {
+	clear(e.refused)
+	clear(e.unsaved)
+	e.torn = fuse.OK
 }
 
 // discard gives an edit up that cannot be committed. What was typed is kept aside.

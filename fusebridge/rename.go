@@ -83,8 +83,8 @@ func (ed *editor) move(cancel <-chan struct{}, from, target, p *version, path st
 	if status := ed.load(cancel, e); status != fuse.OK {
 		return status
 	}
-	if e.refusal != fuse.OK {
-		return e.refusal
+	if e.torn != fuse.OK {
+		return e.torn
 	}
 	text, sameBytes := string(e.data), !e.dirty
 	if isScratch(vpath.Base(path)) {
@@ -235,6 +235,7 @@ func (ed *editor) renameDir(d, to, over *dir, name, path string) fuse.Status {
 func (ed *editor) retarget(from, p *version, info vfs.Info) {
 	e := p.edit
 	e.path, e.base, e.dirty, e.scratch = info.Path, info.Revision, false, false
+	clear(e.unsaved)
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	delete(ed.open, from.path)

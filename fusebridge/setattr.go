@@ -75,7 +75,7 @@ func (ed *editor) emptyLocked(v *version) {
 	e.loaded, e.from = true, nil // the old bytes are not needed
 	e.resize(0)
 	if !e.removed {
-		e.refusal = fuse.OK // whoever it was begins anew
+		e.beginAnew() // whoever it was
 	}
 	ed.touched(v, 0)
 }
