@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"os/signal"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -137,6 +138,9 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	sign := os.Signal(os.Interrupt)
 	if len(args) == 2 && args[0] == "-hangup" {
 		sign, args = syscall.SIGHUP, args[1:]
+		if signal.Ignored(sign) { // as by nohup, which the server inherits: then it is right to go on
+			sign = os.Interrupt
+		}
 	}
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: interrupt [-hangup] name")
