@@ -103,7 +103,7 @@ func TestRunningAgent(t *testing.T) {
 		t.Errorf("with the agent gone, an edit succeeds: %s", out)
 	}
 
-	logged.await(t, "cannot be followed")
+	logged.await(t, "the store is away")
 	write(t, mem, "/f", "four\n")
 	remove(t, mem, "/n/g")
 	defer startAgent(t, addr, mem)()
@@ -113,7 +113,7 @@ func TestRunningAgent(t *testing.T) {
 	for s.Stale() != nil { // until the walk has ended
 		look.ask("list", s.Dir())
 	}
-	logged.await(t, "can be followed again")
+	logged.await(t, "the store is back")
 	if err := s.Unmount(); err != nil { // before the agent goes, which the mount would call stale
 		t.Error(err)
 	}

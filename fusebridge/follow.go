@@ -170,8 +170,9 @@ func (f *follower) observe(ctx context.Context) {
 		err := away(f.backend)
 		switch {
 		case err != nil && !was:
-			f.markStale(err)
+			f.log.Warn("the store is away, the mount shows its last state", "error", err)
 		case err == nil && was:
+			f.log.Info("the store is back")
 			f.walkSoon()
 		}
 		was = err != nil

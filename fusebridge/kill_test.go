@@ -3,7 +3,6 @@
 package fusebridge_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -156,10 +155,10 @@ func TestBusy(t *testing.T) {
 	needFuse(t)
 	for _, use := range []string{"chdir", "open"} {
 		t.Run(use, func(t *testing.T) {
-			var logged bytes.Buffer
+			logged := &lines{}
 			s, err := fusebridge.Mount(t.Context(), newMem(t, map[string]string{"/d/f": "x\n"}), t.TempDir(), &fusebridge.Options{
 				UnmountTimeout: 50 * time.Millisecond,
-				Logger:         slog.New(slog.NewTextHandler(&logged, nil)),
+				Logger:         slog.New(slog.NewTextHandler(logged, nil)),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -176,15 +175,13 @@ func TestBusy(t *testing.T) {
 			if left := mountsAt(t, s.Dir()); len(left) != 0 {
 				t.Errorf("Unmount said it is gone, and it is there: %+v", left)
 			}
-			if want := fmt.Sprintf("pid=%d", look.pid); !strings.Contains(logged.String(), want) {
-				t.Errorf("the log does not name %s:\n%s", want, logged.String())
-			}
 			if err := s.Wait(); err != nil {
 				t.Error(err)
 			}
 			if err := s.Unmount(); err != nil {
 				t.Errorf("unmounting again: %v", err)
 			}
+			logged.await(t, fmt.Sprintf("pid=%d", look.pid))
 		})
 	}
 }
