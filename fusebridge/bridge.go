@@ -152,8 +152,8 @@ func (b *bridge) enterVersion(v *version, out *fuse.EntryOut) {
 	b.tree.refVersion(v)
 	out.NodeId = v.id
 	b.fileAttr(v, &out.Attr)
-	out.SetEntryTimeout(b.keepName)
-	if v.edit == nil {
+	if v.edit == nil { // else the name may soon stand for another node
+		out.SetEntryTimeout(b.keepName)
 		out.SetAttrTimeout(keepFor)
 	}
 }

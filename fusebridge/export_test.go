@@ -14,6 +14,12 @@ var (
 	WritesInode   = writes
 )
 
+// WithoutEpoch lets a writable mount be as on kernels before 6.16.
+func WithoutEpoch(o *Options) *Options {
+	o.noEpoch = true
+	return o
+}
+
 // ParseMountinfo returns the directories, types and sources of a mountinfo text.
 func ParseMountinfo(text string) ([][3]string, error) {
 	lines, err := parseMountinfo(strings.NewReader(text))

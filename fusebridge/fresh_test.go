@@ -105,19 +105,25 @@ func TestFresh(t *testing.T) {
 // TestFreshWhileEdited does the same in a writable mount in which another program
 // renames a file all the time: its requests must not let a write return early.
 func TestFreshWhileEdited(t *testing.T) {
-	for _, c := range freshCases {
-		t.Run(c.name, func(t *testing.T) {
-			seed := freshSeed()
-			seed["/w/a"] = body(0, 1)
-			mem := newMem(t, seed)
-			s := mount(t, mem, writable(t))
-			in, out, _ := child(t, "rename", under(s, "/w/a"), under(s, "/w/b"))
-			checkFresh(t, mem, s, c, loops()/4)
-			in.Close()
-			if failures := failuresOf(t, out); len(failures) > 0 {
-				t.Errorf("the renaming program failed: %.300q", failures)
-			}
-		})
+	kernels := map[string]func(*fusebridge.Options) *fusebridge.Options{
+		"names kept": func(o *fusebridge.Options) *fusebridge.Options { return o },
+		"asked anew": fusebridge.WithoutEpoch,
+	}
+	for kernel, with := range kernels {
+		for _, c := range freshCases {
+			t.Run(kernel+"/"+c.name, func(t *testing.T) {
+				seed := freshSeed()
+				seed["/w/a"] = body(0, 1)
+				mem := newMem(t, seed)
+				s := mount(t, mem, with(writable(t)))
+				in, out, _ := child(t, "rename", under(s, "/w/a"), under(s, "/w/b"))
+				checkFresh(t, mem, s, c, loops()/4)
+				in.Close()
+				if failures := failuresOf(t, out); len(failures) > 0 {
+					t.Errorf("the renaming program failed: %.300q", failures)
+				}
+			})
+		}
 	}
 }
 

@@ -237,15 +237,8 @@ func servers() map[string]int {
 			continue
 		}
 		parts := strings.Split(link, "/") // "", proc, pid, fd, number
-		info, err := os.ReadFile(filepath.Join("/proc", parts[2], "fdinfo", parts[4]))
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(info)) {
-			key, value, _ := strings.Cut(line, ":")
-			if key == "fuse_connection" {
-				pids[strings.TrimSpace(value)], _ = strconv.Atoi(parts[2])
-			}
+		if connection := connectionIn(filepath.Join("/proc", parts[2], "fdinfo", parts[4])); connection != "" {
+			pids[connection], _ = strconv.Atoi(parts[2])
 		}
 	}
 	return pids

@@ -3,8 +3,11 @@
 package fusebridge
 
 import (
+	"errors"
 	"log/slog"
+	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -16,6 +19,7 @@ const slowNotify = 10 * time.Millisecond
 // notifier tells the kernel what changed.
 type notifier struct {
 	server atomic.Pointer[fuse.Server] // nil until mounted: then no one has looked yet
+	epoch  atomic.Pointer[epoch]       // nil where names are dropped one by one, or not kept at all
 	sent   atomic.Uint64
 	slow   atomic.Uint64
 	log    *slog.Logger
@@ -26,10 +30,34 @@ type notifier struct {
 // that directory, and to what else holds its lock.
 func (n *notifier) tell(notes []note) { n.each(notes, send) }
 
-// tellInodes sends those notes that wait for no lock of a directory, which are
-// enough where the kernel keeps no names: what directories list, and that files have
-// lost their names. Handlers may call it.
-func (n *notifier) tellInodes(notes []note) { n.each(notes, sendInode) }
+// tellInodes does as much without waiting for the lock of a directory: it ends the
+// epoch of all names, where the kernel keeps any, and says what directories list and
+// that files have lost their names. Handlers may call it.
+func (n *notifier) tellInodes(notes []note) {
+	if len(notes) > 0 {
+		n.endEpoch()
+		n.each(notes, sendInode)
+	}
+}
+
+// endEpoch has the kernel ask for every name anew.
+func (n *notifier) endEpoch() {
+	e := n.epoch.Load()
+	if e == nil {
+		return
+	}
+	n.sent.Add(1)
+	if err := e.end(); err != nil && !errors.Is(err, syscall.ENODEV) && !errors.Is(err, os.ErrClosed) {
+		n.log.Warn("the kernel refused to end the epoch of names", "error", err)
+	}
+}
+
+// closeEpoch is called when the mount is over.
+func (n *notifier) closeEpoch() {
+	if e := n.epoch.Swap(nil); e != nil {
+		_ = e.close() // of a descriptor that was written to only
+	}
+}
 
 func (n *notifier) each(notes []note, send func(*fuse.Server, note) fuse.Status) {
 	server := n.server.Load()

@@ -51,6 +51,9 @@ type Options struct {
 	// CacheBytes bounds the contents kept between two reads of one file, in
 	// bytes; the kernel's page cache is apart. 0 means 8 MiB.
 	CacheBytes int64
+	// noEpoch is for tests: names are not kept in a writable mount, as by kernels
+	// before 6.16.
+	noEpoch bool
 	// Logger receives what happens in the background; nil means discard.
 	Logger *slog.Logger
 }

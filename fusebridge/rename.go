@@ -35,6 +35,7 @@ func (ed *editor) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 			return status
 		}
 		if p, ok := ed.lockEdit(from); ok {
+			defer ed.notify.endEpoch() // names may lead to other nodes by now
 			defer ed.unlockEdit(p)
 			return ed.move(cancel, from, target, p, path)
 		}

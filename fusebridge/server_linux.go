@@ -131,9 +131,28 @@ func (s *Server) begin(life context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("the mount at %s does not answer: %w", s.dir, err), detach(m))
 	}
+	s.keepNames()
 	s.bg.Go(func() { follow.keep(life) })
 	s.bg.Go(func() { follow.observe(life) })
 	return nil
+}
+
+// keepNames lets the kernel keep the names of a writable mount, where it can drop them
+// all without a lock.
+func (s *Server) keepNames() {
+	if s.editor == nil || s.opts.noEpoch {
+		return
+	}
+	e, err := newEpoch(s.mounted.minor())
+	if err != nil {
+		s.opts.Logger.Debug("every name is asked for anew", "why", err)
+		return
+	}
+	s.notify.epoch.Store(e)
+	t := s.bridge.tree
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s.bridge.keepName = keepFor
 }
 
 // serve answers requests until the mount is gone.
@@ -157,6 +176,7 @@ func (s *Server) serve(server *fuse.Server) {
 		s.editor.end()
 	}
 	s.stop()
+	s.notify.closeEpoch()
 	s.bg.Wait()
 	s.opts.Logger.Info("the mount is over", "dir", s.dir)
 }
@@ -200,6 +220,9 @@ func (s *Server) mountOptions() *fuse.MountOptions {
 		// An opening that empties the file says so itself: then a change of size
 		// without a handle is truncate(2), which is to be seen when it returns.
 		o.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC
+		// Names that come with a listing count as looked up when it arrives, not when
+		// it was asked for: so one on its way would outlive the end of its epoch.
+		o.DisableReadDirPlus = true
 	} else {
 		o.DirectMountFlags |= syscall.MS_RDONLY
 		if !o.DirectMountStrict {
