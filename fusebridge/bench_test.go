@@ -86,6 +86,28 @@ func BenchmarkMount(b *testing.B) {
 	printTable(b, table)
 }
 
+// BenchmarkVisible is how long a write takes until the mount shows it, where the kernel
+// has the name and the bytes of what it replaces and no one else looks.
+func BenchmarkVisible(b *testing.B) {
+	needFuse(b)
+	mem := newMem(b, map[string]string{"/d/f": "0"})
+	s := mount(b, mem, nil)
+	look := newLooker(b)
+	var took []time.Duration
+	for n := 0; b.Loop(); n++ {
+		b.StopTimer()
+		look.ask("read", under(s, "/d/f"))
+		text := body(n, 40)
+		b.StartTimer()
+		begin := time.Now()
+		write(b, mem, "/d/f", text)
+		took = append(took, time.Since(begin))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2])/1e3, "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100])/1e3, "p99-µs")
+}
+
 // writeNative writes files and drops them from the page cache, so that they come
 // back by reading, as files mostly do. Pages that a write leaves there are of
 // another make, and twice as fast to read.

@@ -57,9 +57,11 @@
 // or listing in it, and takes the same lock to drop a name. Hence three rules: no
 // notification is sent while the tree's lock is held, none of a name from a request
 // handler, and no handler of a lookup or listing waits for a writer. Handlers that
-// change names do wait for the store, under that lock: so a writable mount lets the
-// kernel keep no names and no listings, at the price of a request for each part of
-// each path, and sends only notifications that take no directory's lock.
+// change names do wait for the store, under that lock: so a writable mount sends
+// only notifications that take no directory's lock: at each change it ends the epoch
+// of all names that the kernel keeps. Before Linux 6.16 there are no epochs, so the
+// kernel keeps no names, at the price of a request for each part of each path. It
+// keeps no listings of a writable mount.
 //
 // A process must not look into its own mount in a way that stops the Go runtime,
 // such as starting a program with exec.Cmd.Dir inside it: the fork waits for the

@@ -18,11 +18,12 @@ import (
 // So the revision that others read stays whole in the page cache, and several
 // writers of one file share one buffer, as POSIX has it.
 //
-// The kernel keeps no names and no listings of a writable mount, but asks for each
-// anew. To have it drop a name takes the lock of its directory, which it also holds
+// To have the kernel drop one name takes the lock of its directory, which it also holds
 // for the requests that change names; and those wait for the store, where the change
-// to be told of may be waiting for the notification. A listing can be dropped without
-// that lock, but one on its way to the kernel then takes the place of the new one.
+// to be told of may be waiting for the notification. So at each change it is told to
+// ask for all names anew, which takes no lock, or keeps none where it cannot be told
+// that. It keeps no listings: one can be dropped without the lock, but another on its
+// way to the kernel then takes the place of the new one.
 type editor struct {
 	*bridge
 	notify  *notifier
