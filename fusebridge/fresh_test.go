@@ -117,7 +117,7 @@ func TestFreshWhileEdited(t *testing.T) {
 				mem := newMem(t, seed)
 				s := mount(t, mem, with(writable(t)))
 				in, out, _ := child(t, "rename", under(s, "/w/a"), under(s, "/w/b"))
-				checkFresh(t, mem, s, c, loops()/4)
+				checkFresh(t, mem, s, c, loops()/8)
 				in.Close()
 				if failures := failuresOf(t, out); len(failures) > 0 {
 					t.Errorf("the renaming program failed: %.300q", failures)
