@@ -38,25 +38,34 @@ func startAgent(t *testing.T, addr string, b vfs.Backend) (stop func()) {
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
+	more chan struct{} // capacity 1: something was written; for one who awaits
 }
+
+func newLines() *lines { return &lines{more: make(chan struct{}, 1)} }
 
 func (l *lines) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	select {
+	case l.more <- struct{}{}:
+	default:
+	}
 	return l.text.Write(line)
 }
 
 // await returns when a line with a text is there.
 func (l *lines) await(t *testing.T, text string) {
 	t.Helper()
-	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+	for late := time.After(hangBound); ; {
 		l.mu.Lock()
 		all := l.text.String()
 		l.mu.Unlock()
-		switch {
-		case strings.Contains(all, text):
+		if strings.Contains(all, text) {
 			return
-		case time.Since(begin) > hangBound:
+		}
+		select {
+		case <-l.more:
+		case <-late:
 			t.Fatalf("the log never says %q:\n%s", text, all)
 		}
 	}
@@ -74,7 +83,7 @@ func TestRunningAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	opts, logged := writable(t), &lines{}
+	opts, logged := writable(t), newLines()
 	opts.Logger = slog.New(slog.NewTextHandler(logged, nil))
 	s := mount(t, client, opts)
 	look := newLooker(t)

@@ -16,11 +16,10 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// finish commits what is left of an edit, or discards it and returns what the
-// kernel has to be told of that. e.mu is held.
-func (ed *editor) finish(v *version, e *edit) []note {
+// finish commits what is left of an edit, or discards it. e.mu is held.
+func (ed *editor) finish(v *version, e *edit) {
 	if e.scratch || e.removed {
-		return nil
+		return
 	}
 	status := fuse.OK
 	for _, status = range e.refused {
@@ -29,9 +28,8 @@ func (ed *editor) finish(v *version, e *edit) []note {
 		status = ed.commit(nil, v, e)
 	}
 	if status != fuse.OK {
-		return ed.discard(v, e, status)
+		ed.discard(v, e, status)
 	}
-	return nil
 }
 
 // commit writes a changed buffer to the store as one revision, replacing the one

@@ -28,11 +28,11 @@ func (a *asides) check() error {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err != nil {
-		return fmt.Errorf("name a folder that can be written, with a state directory: %w", err)
+		return fmt.Errorf("set XDG_STATE_HOME, or Options.StateDir, to a folder that can be written: %w", err)
 	}
 	probe, err := os.CreateTemp(dir, "probe")
 	if err != nil {
-		return fmt.Errorf("name a folder that can be written, with a state directory: %w", err)
+		return fmt.Errorf("set XDG_STATE_HOME, or Options.StateDir, to a folder that can be written: %w", err)
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
@@ -88,7 +88,7 @@ func (a *asides) folder() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no folder for refused edits, name one with a state directory: %w", err)
+		return "", fmt.Errorf("there is no folder for refused edits: %w", err)
 	}
 	return filepath.Join(home, ".local", "state", fsSubtype, sub), nil
 }

@@ -33,18 +33,27 @@ func newServer(raw fuse.RawFileSystem, dir string, opts *fuse.MountOptions) (*fu
 // closeDevicesOnExec marks every open FUSE device of this process, since go-fuse
 // does not say which one is its own.
 func closeDevicesOnExec() error {
+	fds, err := ownDevices()
+	for _, fd := range fds {
+		syscall.CloseOnExec(fd)
+	}
+	return err
+}
+
+// ownDevices returns the descriptors of the FUSE devices that this process has open.
+func ownDevices() (fds []int, err error) {
 	const dir = "/proc/self/fd"
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("the open files of this process cannot be listed: %w", err)
+		return nil, fmt.Errorf("the open files of this process cannot be listed: %w", err)
 	}
 	for _, e := range entries {
 		if target, err := os.Readlink(filepath.Join(dir, e.Name())); err != nil || target != fuseDevice {
 			continue // closed meanwhile, or another file
 		}
 		if fd, err := strconv.Atoi(e.Name()); err == nil {
-			syscall.CloseOnExec(fd)
+			fds = append(fds, fd)
 		}
 	}
-	return nil
+	return fds, nil
 }

@@ -145,26 +145,24 @@ func (ed *editor) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 	if e == nil {
 		return fuse.OK
 	}
-	status, notes := ed.flush(cancel, v, e, in)
-	ed.notify.tellInodes(notes)
-	return status
+	return ed.flush(cancel, v, e, in)
 }
 
 // flush commits, unless what is being written has not begun: whoever made or
 // emptied the file is about to fill it, and the agent must not see it between.
-func (ed *editor) flush(cancel <-chan struct{}, v *version, e *edit, in *fuse.FlushIn) (fuse.Status, []note) {
+func (ed *editor) flush(cancel <-chan struct{}, v *version, e *edit, in *fuse.FlushIn) fuse.Status {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	status := e.refused[in.Fh]
 	switch {
 	case status == fuse.OK && e.dirty && len(e.data) == 0 && goesOn(in.Pid, ed.inodeShown(v)):
-		return fuse.OK, nil
+		return fuse.OK
 	case status == fuse.OK:
-		return ed.commit(cancel, v, e), nil
-	case e.openers.Load() > 1:
-		return status, nil // the others go on
+		return ed.commit(cancel, v, e)
+	case e.openers.Load() <= 1: // else the others go on
+		ed.discard(v, e, status)
 	}
-	return status, ed.discard(v, e, status)
+	return status
 }
 
 func (ed *editor) inodeShown(v *version) uint64 {
@@ -200,24 +198,23 @@ func (ed *editor) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
 	if e == nil || in.Fh == fhReader {
 		return
 	}
-	ed.notify.tellInodes(ed.release(v, e, in.Fh))
+	ed.release(v, e, in.Fh)
 }
 
-func (ed *editor) release(v *version, e *edit, handle uint64) []note {
+func (ed *editor) release(v *version, e *edit, handle uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.openers.Load() > 1 {
 		e.openers.Add(-1)
 		delete(e.refused, handle)
 		delete(e.unsaved, handle)
-		return nil
+		return
 	}
-	notes := ed.finish(v, e)
+	ed.finish(v, e)
 	e.openers.Add(-1)
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	ed.letGo(v)
-	return notes
 }
 
 // Forget counts the kernel's references down, also those to private nodes.

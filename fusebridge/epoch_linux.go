@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -56,16 +54,12 @@ func (e *epoch) close() error { return e.device.Close() }
 // deviceOf finds the descriptor of this process behind a connection, which go-fuse
 // does not tell; the kernel does from 6.16 on.
 func deviceOf(connection string) (int, error) {
-	links, err := filepath.Glob("/proc/self/fd/*")
+	fds, err := ownDevices()
 	if err != nil {
 		return 0, err
 	}
-	for _, link := range links {
-		fd, err := strconv.Atoi(filepath.Base(link))
-		if to, linkErr := os.Readlink(link); err != nil || linkErr != nil || to != fuseDevice {
-			continue
-		}
-		if connectionIn("/proc/self/fdinfo/"+filepath.Base(link)) == connection {
+	for _, fd := range fds {
+		if connectionIn(fmt.Sprint("/proc/self/fdinfo/", fd)) == connection {
 			return fd, nil
 		}
 	}

@@ -155,7 +155,7 @@ func TestBusy(t *testing.T) {
 	needFuse(t)
 	for _, use := range []string{"chdir", "open"} {
 		t.Run(use, func(t *testing.T) {
-			logged := &lines{}
+			logged := newLines()
 			s, err := fusebridge.Mount(t.Context(), newMem(t, map[string]string{"/d/f": "x\n"}), t.TempDir(), &fusebridge.Options{
 				UnmountTimeout: 50 * time.Millisecond,
 				Logger:         slog.New(slog.NewTextHandler(logged, nil)),

@@ -27,42 +27,31 @@ import (
 const childEnv = "FUSEBRIDGE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(childEnv) {
-	case "look":
-		lookOnDemand()
-		return
-	case "hammer":
-		hammer(os.Args[1])
-		return
-	case "serve":
-		serveUntilKilled(os.Args[1])
-		return
-	case "badger":
-		serveBadger(os.Args[1])
-		return
-	case "append":
-		appendUntilError(os.Args[1])
-		return
-	case "lines":
-		appendLines(os.Args[1:])
-		return
-	case "rename":
-		renameToAndFro(os.Args[1:])
-		return
-	case "remove":
-		removeAndMake(os.Args[1:])
-		return
-	case "sync":
-		syncAndRead(os.Args[1:])
-		return
-	case "unmount":
-		fmt.Println(fusebridge.Unmount(context.Background(), os.Args[1], nil))
-		return
-	case "mount":
-		mountAndLook(os.Args[1])
-		return
+	role, child := os.LookupEnv(childEnv)
+	if !child {
+		os.Exit(runAndLook(m))
 	}
-	os.Exit(runAndLook(m))
+	play := roles[role]
+	if play == nil { // else it would run all tests, and they their children
+		fmt.Fprintf(os.Stderr, "there is no role %q\n", role)
+		os.Exit(2)
+	}
+	play(os.Args[1:])
+}
+
+// roles are what a child process may do, with its arguments.
+var roles = map[string]func(args []string){
+	"append":  func(args []string) { appendUntilError(args[0]) },
+	"badger":  func(args []string) { serveBadger(args[0]) },
+	"hammer":  func(args []string) { hammer(args[0]) },
+	"lines":   appendLines,
+	"look":    func([]string) { lookOnDemand() },
+	"mount":   func(args []string) { mountAndLook(args[0]) },
+	"remove":  removeAndMake,
+	"rename":  renameToAndFro,
+	"serve":   func(args []string) { serveUntilKilled(args[0]) },
+	"sync":    syncAndRead,
+	"unmount": func(args []string) { fmt.Println(fusebridge.Unmount(context.Background(), args[0], nil)) },
 }
 
 // runAndLook runs the tests in a directory for temporary files of their own and

@@ -48,17 +48,17 @@ func (e *edit) beginAnew() {
 
 // discard gives an edit up that cannot be committed. What was typed is kept aside.
 // The file shows what the store has: its old revision, or nothing. Who has it open
-// goes on as with an unlinked file. e.mu is held. The notes are to be sent without
-// it: the kernel may hold the file's lock for a write that waits for e.mu.
-func (ed *editor) discard(v *version, e *edit, why fuse.Status) []note {
+// goes on as with an unlinked file. e.mu is held.
+func (ed *editor) discard(v *version, e *edit, why fuse.Status) {
 	if e.scratch || e.removed {
-		return nil
+		return
 	}
 	if e.dirty && len(e.data) > 0 {
 		ed.asides.keep(e.path, e.data, syscall.Errno(why))
 	}
 	e.dirty, e.lost, e.removed = false, true, true
 	told := changes{now: time.Now()}
+	defer func() { ed.notify.tellInodes(told.notes) }() // without the tree's lock
 	ed.tree.mu.Lock()
 	defer ed.tree.mu.Unlock()
 	if v.rev == "" {
@@ -74,7 +74,6 @@ func (ed *editor) discard(v *version, e *edit, why fuse.Status) []note {
 	if ed.open[v.path] == v {
 		delete(ed.open, v.path)
 	}
-	return told.notes
 }
 
 // showStored puts the revision that the store has in the place of a node through

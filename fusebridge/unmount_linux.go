@@ -22,7 +22,7 @@ func Unmount(ctx context.Context, dir string, opts *Options) error {
 	o := opts.withDefaults()
 	real, err := realDir(dir)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w, see goliathfs mounts", err)
 	}
 	m, mounted, err := topAt(real)
 	switch {

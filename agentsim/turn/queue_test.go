@@ -170,12 +170,11 @@ func TestQueueKeepsTheOrderOfCalls(t *testing.T) {
 	}
 }
 
-// What began anew also counts model errors anew: two of the runs after Forget do
-// not leave it to the fallback.
-func TestForgetCountsModelErrorsAnew(t *testing.T) {
-	g := newGate()
-	a := newAgent(t, g, turn.Options{Fallback: cloud})
-	done := make(chan string, 2)
+// startAroundForget has one run at the model, forgets its conversation, and has a
+// second run of that wait in the queue.
+func startAroundForget(t *testing.T, a *turn.Agent, g *gate) (done chan string) {
+	t.Helper()
+	done = make(chan string, 2)
 	start(t, a, t.Context(), "first", "a", done)
 	<-g.arrived
 	a.Forget("a")
@@ -183,6 +182,15 @@ func TestForgetCountsModelErrorsAnew(t *testing.T) {
 	for turn.Waiting(a, "a") < 1 {
 		runtime.Gosched()
 	}
+	return done
+}
+
+// What began anew also counts model errors anew: two of the runs after Forget do
+// not leave it to the fallback.
+func TestForgetCountsModelErrorsAnew(t *testing.T) {
+	g := newGate()
+	a := newAgent(t, g, turn.Options{Fallback: cloud})
+	done := startAroundForget(t, a, g)
 	g.release <- errors.New("broken")
 	<-g.arrived // the second
 	g.release <- errors.New("broken")
@@ -273,14 +281,7 @@ func TestForgetWhileARunIsUnderWay(t *testing.T) {
 		made++ // by one run at a time
 		return &memory.InProcess{}, nil
 	}})
-	done := make(chan string, 2)
-	start(t, a, t.Context(), "first", "a", done)
-	<-g.arrived
-	a.Forget("a")
-	start(t, a, t.Context(), "second", "a", done)
-	for turn.Waiting(a, "a") < 1 {
-		runtime.Gosched()
-	}
+	done := startAroundForget(t, a, g)
 	g.release <- nil
 	prompt := <-g.arrived
 	g.release <- nil

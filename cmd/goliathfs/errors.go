@@ -38,5 +38,8 @@ func explain(err error, store string) error {
 	case errors.Is(err, fs.ErrInvalid):
 		return usagef("%s: %w", pe.Path, pe.Err)
 	}
+	if err.Error() != pe.Error() {
+		return err // someone made a sentence of it already
+	}
 	return fmt.Errorf("%s: cannot %s it: %w", pe.Path, pe.Op, pe.Err)
 }

@@ -3,11 +3,13 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/agentsim/memory"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -117,6 +119,9 @@ func (r remembered) name() string {
 
 func (o *memoryOptions) show(cmd *cobra.Command, out *output, s *storeurl.Store, id string) error {
 	e, err := memory.Show(cmd.Context(), s.Backend, o.dir, id)
+	if errors.Is(err, vfs.ErrNotFound) {
+		return fmt.Errorf("%w, leave the name out to list all", err)
+	}
 	if err != nil {
 		return err
 	}
