@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
@@ -22,6 +23,7 @@ type copyOptions struct {
 	transfer  transfer.Options
 	namespace string
 	durable   bool
+	repos     bool
 	asJSON    bool
 	verbose   bool
 }
@@ -55,6 +57,7 @@ The routes of --route belong to SRC. Writes are on disk when the copy ends;
 	f.BoolVar(&o.transfer.NoVerify, "no-verify", false, "do not read back what was written")
 	f.StringVar(&o.namespace, "namespace", "", "the `namespace` on both sides, where a URL names none")
 	f.BoolVar(&o.durable, "durable", false, "wait for the disk at every write")
+	f.BoolVar(&o.repos, "repositories", false, "write .git, .hg and HEAD to a folder too, whose configuration git and hg run")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print each file that is written or removed")
 	f.BoolVar(&o.asJSON, "json", false, "print the summary as a JSON object")
 	return cmd
@@ -94,6 +97,9 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 		}
 		if !o.writable(dst, d.Backend) {
 			return fmt.Errorf("the destination %s is read-only, name a store that can be written", dst.URL)
+		}
+		if o.repos && d.dir != nil {
+			d.dir.AllowRepositories()
 		}
 		problems, err := problemsOf(cmd.Context(), opener, s)
 		if err == nil && s.store != nil {
@@ -179,6 +185,9 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []
 	progress := startProgress(cmd.ErrOrStderr())
 	out, sum := newOutput(cmd), copied{DryRun: o.transfer.DryRun, Failures: []transfer.Step{}}
 	fail := func(s transfer.Step) {
+		if errors.Is(s.Err, hostdir.ErrRepository) {
+			s.Reason += "; --repositories writes it"
+		}
 		sum.Failures = append(sum.Failures, s)
 		progress.line("not copied: %s: %s", printable(s.Path), s.Reason)
 	}

@@ -27,6 +27,7 @@ type Dir struct {
 	root    *os.Root
 	exclude []string // virtual paths, with what lies below them
 	sweep   bool     // away with what killed runs left here
+	repos   bool     // names of repositories are written, see AllowRepositories
 	temps   tempname.Maker
 
 	scan     sync.Once
@@ -85,6 +86,10 @@ func (d *Dir) Exclude(names ...string) {
 		}
 	}
 }
+
+// AllowRepositories lets Write make files that git or hg would take for a part of
+// a repository here, and run what they say. Call it before the first Write.
+func (d *Dir) AllowRepositories() { d.repos = true }
 
 // missing is the error of a folder that is not there.
 type missing string

@@ -6,12 +6,19 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
+
+// ErrRepository is why a file of a store is not written to a folder where git or hg
+// would take it for a part of a repository of the user's own: its configuration
+// could run any program. See AllowRepositories.
+var ErrRepository = errors.New("git or hg would take it for a part of your own repository, and run what it says")
 
 // Write implements vfs.Writer: a temporary file beside the target takes its
 // place in one step, so that a reader sees the old file or the new one.
@@ -22,6 +29,9 @@ func (d *Dir) Write(ctx context.Context, p, content string, expected vfs.Revisio
 	}
 	if tempname.Is(vpath.Base(p)) {
 		return vfs.Info{}, errTempName
+	}
+	if !d.repos && slices.ContainsFunc(strings.Split(p, "/"), vpath.OfRepository) {
+		return vfs.Info{}, ErrRepository
 	}
 	old, err := d.Stat(ctx, p)
 	switch {

@@ -29,6 +29,7 @@ type Step struct {
 	Action Action `json:"-"`
 	Path   string `json:"path"`
 	Reason string `json:"reason"` // of a failure
+	Err    error  `json:"-"`      // what Reason words, nil for what was left out before
 }
 
 // Options adjust a copy; the zero value copies everything and verifies it.

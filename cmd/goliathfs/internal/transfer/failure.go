@@ -23,7 +23,7 @@ func failure(ctx context.Context, path string, err error) (*Step, error) {
 	case fullDisk(err):
 		return nil, fmt.Errorf("%w, so it stopped at %s, make room and run it again to continue: %s", ErrFull, path, Reason(err))
 	}
-	return &Step{Action: Fail, Path: path, Reason: Reason(err)}, nil
+	return &Step{Action: Fail, Path: path, Reason: Reason(err), Err: err}, nil
 }
 
 // fullDisk reports whether err says that a disk, or what the user may have of it,
