@@ -145,7 +145,11 @@ func (r *replayer) addStore(ctx context.Context, view vfs.Backend, p placed, con
 		if err != nil {
 			return err
 		}
-		if prefix, _ := vfs.RouteOf(view, info.Path); prefix != p.prefix {
+		route, err := vfs.RouteOf(ctx, view, info.Path)
+		if err != nil {
+			return err
+		}
+		if route.Prefix != p.prefix {
 			continue
 		}
 		f, err := vfs.Read(ctx, view, info.Path)

@@ -3,6 +3,8 @@
 package fusebridge
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -23,8 +25,8 @@ type access struct {
 func newAccess(b vfs.Backend) *access { return &access{backend: b, byDir: map[string]bool{}} }
 
 // learn asks for the directory of path, unless that was done, or the store is
-// away: then it would say no for another reason.
-func (a *access) learn(path string) {
+// away: then it has nothing to say.
+func (a *access) learn(ctx context.Context, path string) {
 	dir := vpath.Dir(path)
 	a.mu.Lock()
 	_, known := a.byDir[dir]
@@ -32,20 +34,13 @@ func (a *access) learn(path string) {
 	if known {
 		return
 	}
-	_, writable := vfs.RouteOf(a.backend, path)
-	if away(a.backend) != nil {
+	route, err := vfs.RouteOf(ctx, a.backend, path)
+	if err != nil {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.byDir[dir] = writable
-}
-
-// atRoute reports whether path is where a route begins, so that no file can be
-// there.
-func (a *access) atRoute(path string) bool {
-	prefix, _ := vfs.RouteOf(a.backend, path)
-	return prefix == path
+	a.byDir[dir] = route.Writable
 }
 
 // writable reports what is known of path: its directory's answer, or that of the
@@ -63,8 +58,8 @@ func (a *access) writable(path string) bool {
 
 // nothing reports whether it is known that no directory can be written, at least
 // the root having been asked for.
-func (a *access) nothing() bool {
-	a.learn("/any")
+func (a *access) nothing(ctx context.Context) bool {
+	a.learn(ctx, "/any")
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, writable := range a.byDir {
@@ -79,20 +74,19 @@ func (a *access) nothing() bool {
 // has let another wait, and has not been heard of since.
 func (b *bridge) patience() time.Duration {
 	const again = time.Second
-	if away(b.backend) != nil {
+	if b.follow.away.Load() {
 		return min(b.timeout, again)
 	}
 	return b.timeout
 }
 
-// connected is a store that is reached over a connection.
-type connected interface{ Err() error }
-
-// away returns why a store that is reached over a connection does not answer
-// now, nil for every other.
-func away(b vfs.Backend) error {
-	if c, ok := b.(connected); ok {
-		return c.Err()
+// away returns why the place of path cannot be reached now, nil when it can.
+func away(ctx context.Context, b vfs.Backend, path string) error {
+	asking, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_, err := vfs.RouteOf(asking, b, path)
+	if errors.Is(err, vfs.ErrUnavailable) || err != nil && asking.Err() != nil && ctx.Err() == nil {
+		return err
 	}
 	return nil
 }

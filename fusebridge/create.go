@@ -100,14 +100,10 @@ func (ed *editor) learn(parent uint64, name string) fuse.Status {
 	if status := ed.reachable("create", path); status != fuse.OK {
 		return status
 	}
-	atRoute := ed.access.atRoute(path)
-	if status := ed.reachable("create", path); status != fuse.OK { // it may have turned out just now
-		return status
+	if route, err := vfs.RouteOf(ed.ctx, ed.backend, path); err == nil && route.Prefix == path {
+		return fuse.Status(syscall.EISDIR) // a route begins there, so no file can be
 	}
-	if atRoute {
-		return fuse.Status(syscall.EISDIR)
-	}
-	ed.access.learn(path)
+	ed.access.learn(ed.ctx, path)
 	return fuse.OK
 }
 
@@ -120,7 +116,7 @@ func (ed *editor) reachable(op, path string) fuse.Status {
 	if isScratch(vpath.Base(path)) {
 		return fuse.OK
 	}
-	if err := away(ed.backend); err != nil {
+	if err := away(ed.ctx, ed.backend, path); err != nil {
 		return ed.statusOf(op, path, err)
 	}
 	return fuse.OK

@@ -22,13 +22,14 @@ import (
 type follower struct {
 	backend vfs.Backend
 	tree    *tree
-	tell    func([]note) // carries out notifications, called without the tree's lock
-	learn   func(string) // hears of every path that a walk finds; nil in a read-only mount
+	tell    func([]note)                  // carries out notifications, called without the tree's lock
+	learn   func(context.Context, string) // hears of every path that a walk finds; nil in a read-only mount
 	poll    time.Duration
 	log     *slog.Logger
 
 	kick     chan struct{} // capacity 1: a walk is wanted
 	watching atomic.Bool   // the stream is in place
+	away     atomic.Bool   // the store could not be reached when it was asked last
 	events   atomic.Uint64
 	walks    atomic.Uint64
 	stale    atomic.Pointer[staleness]
@@ -159,23 +160,18 @@ func (f *follower) keep(ctx context.Context) {
 	}
 }
 
-// observe says when a store that is reached over a connection goes away, for its
-// stream does not, and has the tree walked when it is back. It ends with ctx, and at
-// once for other stores.
+// observe says when the store cannot be reached, for its stream does not, and has
+// the tree walked when it is back. It ends with ctx.
 func (f *follower) observe(ctx context.Context) {
-	if _, connected := f.backend.(connected); !connected {
-		return
-	}
-	for was := false; sleep(ctx, time.Second); {
-		err := away(f.backend)
-		switch {
+	for sleep(ctx, time.Second) {
+		err := away(ctx, f.backend, "/")
+		switch was := f.away.Swap(err != nil); {
 		case err != nil && !was:
 			f.log.Warn("the store is away, the mount shows its last state", "error", err)
 		case err == nil && was:
 			f.log.Info("the store is back")
 			f.walkSoon()
 		}
-		was = err != nil
 	}
 }
 
@@ -226,20 +222,20 @@ func (f *follower) walk(ctx context.Context) error {
 			return err
 		}
 		if batch = append(batch, info); len(batch) == walkBatch {
-			f.takeOver(batch, number)
+			f.takeOver(ctx, batch, number)
 			batch = batch[:0]
 		}
 	}
-	f.takeOver(batch, number)
+	f.takeOver(ctx, batch, number)
 	f.sweep(number)
 	return nil
 }
 
 // takeOver shows a batch of walked files.
-func (f *follower) takeOver(batch []vfs.Info, number uint32) {
+func (f *follower) takeOver(ctx context.Context, batch []vfs.Info, number uint32) {
 	if f.learn != nil {
 		for _, info := range batch {
-			f.learn(info.Path)
+			f.learn(ctx, info.Path)
 		}
 	}
 	c := changes{now: time.Now()}

@@ -113,7 +113,7 @@ func (s *Server) begin(life context.Context) error {
 	var raw fuse.RawFileSystem = s.bridge
 	if s.editor != nil {
 		raw = s.editor
-		if s.editor.access.nothing() {
+		if s.editor.access.nothing(life) {
 			return errors.New("nothing in this store can be written, so it is not mounted for editing: mount it read-only")
 		}
 	}
@@ -294,7 +294,7 @@ func (s *Server) Stale() error {
 	if err := s.bridge.follow.staleErr(); err != nil {
 		return err
 	}
-	if err := away(s.bridge.backend); err != nil {
+	if err := away(context.Background(), s.bridge.backend, "/"); err != nil {
 		return fmt.Errorf("the mount shows the last known state: %w", err)
 	}
 	return nil

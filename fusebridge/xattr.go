@@ -28,7 +28,11 @@ func (b *bridge) GetXAttr(_ <-chan struct{}, header *fuse.InHeader, name string,
 	switch name {
 	case xattrPath:
 	case xattrRoute:
-		value, _ = vfs.RouteOf(b.backend, path)
+		route, err := vfs.RouteOf(b.ctx, b.backend, path)
+		if err != nil && route.Prefix == "" {
+			return 0, b.statusOf("getxattr", path, err)
+		}
+		value = route.Prefix
 	case xattrRevision:
 		value = string(rev)
 		if rev == "" {

@@ -110,11 +110,24 @@ type Statter interface {
 	Stat(ctx context.Context, path string) (Info, error)
 }
 
-// Router is implemented by a Backend whose paths do not all behave alike.
+// Route is the place that a path belongs to.
+type Route struct {
+	// Prefix is the directory whose files come from the same place, "/" for the
+	// default one. It is canonical, and the path is at or below it.
+	Prefix string
+	// Writable says that files there can be written now. What it says is no
+	// promise: the place may change it, and Write has the last word.
+	Writable bool
+}
+
+// Router is implemented by a Backend whose paths do not all behave alike, or
+// that can be out of reach.
 type Router interface {
-	// Route returns the directory whose files come from the same place as path,
-	// "/" for the default, and whether path can be written.
-	Route(path string) (prefix string, writable bool)
+	// Route returns the place of a canonical path, of a file or a directory.
+	// ErrUnavailable: that place cannot be reached now; then Prefix is the place
+	// as far as it is known, and the error names it where there are several. Ask
+	// again to know whether it is back.
+	Route(ctx context.Context, path string) (Route, error)
 }
 
 // Event is one change of one file, or the note that some may have been missed.

@@ -23,6 +23,9 @@ var (
 	ErrInvalidPath       = vpath.ErrInvalid
 	ErrTooLarge    error = &sentinel{"too-large", "the content is too large", nil}
 	ErrNotText     error = &sentinel{"not-text", "the content is not valid UTF-8", nil}
+	// ErrUnavailable is the failure of a store that may be back later, such as an
+	// agent that does not run now. Its code is store.
+	ErrUnavailable error = &sentinel{"store", "the store cannot be reached", nil}
 )
 
 // sentinel is an error with a stable code that also matches a wider one.
@@ -69,13 +72,10 @@ func CheckContent(content string) error {
 	return nil
 }
 
-// wrap puts operation and path on a backend's error, once.
+// wrap puts operation and path on a bare error.
 func wrap(op, path string, err error) error {
 	if err == nil {
 		return nil
-	}
-	if inner, ok := err.(*PathError); ok { // a stranger's backend wrapped already
-		err = inner.Err
 	}
 	return &PathError{Op: op, Path: path, Err: err}
 }

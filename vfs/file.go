@@ -13,7 +13,7 @@ func Read(ctx context.Context, b Backend, path string) (File, error) {
 	if err != nil {
 		return File{}, wrap("read", path, err)
 	}
-	f, err := b.Read(ctx, clean)
+	f, err := Inner{b}.Read(ctx, clean)
 	return f, wrap("read", clean, err)
 }
 
@@ -24,11 +24,7 @@ func Write(ctx context.Context, b Backend, path, content string, expected Revisi
 	if err != nil {
 		return Info{}, wrap("write", path, err)
 	}
-	w, ok := b.(Writer)
-	if !ok {
-		return Info{}, wrap("write", clean, ErrReadOnly)
-	}
-	info, err := w.Write(ctx, clean, content, expected)
+	info, err := Inner{b}.Write(ctx, clean, content, expected)
 	return info, wrap("write", clean, err)
 }
 
@@ -39,11 +35,7 @@ func Remove(ctx context.Context, b Backend, path string, expected Revision) erro
 	if err != nil {
 		return wrap("remove", path, err)
 	}
-	r, ok := b.(Remover)
-	if !ok {
-		return wrap("remove", clean, ErrReadOnly)
-	}
-	return wrap("remove", clean, r.Remove(ctx, clean, expected))
+	return wrap("remove", clean, Inner{b}.Remove(ctx, clean, expected))
 }
 
 // Stat describes the file at path. Without a Statter it asks for a list of one
@@ -54,18 +46,8 @@ func Stat(ctx context.Context, b Backend, path string) (Info, error) {
 	if err != nil {
 		return Info{}, wrap("stat", path, err)
 	}
-	if s, ok := b.(Statter); ok {
-		info, err := s.Stat(ctx, clean)
-		return info, wrap("stat", clean, err)
-	}
-	page, err := b.List(ctx, clean, ListOptions{Limit: 1})
-	if err == nil && (len(page.Files) == 0 || page.Files[0].Path != clean) {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Info{}, wrap("stat", clean, err)
-	}
-	return page.Files[0], nil
+	info, err := Inner{b}.Stat(ctx, clean)
+	return info, wrap("stat", clean, err)
 }
 
 // Watch reports the changes at or below dir until ctx ends. Errors: those of
@@ -75,21 +57,19 @@ func Watch(ctx context.Context, b Backend, dir string, fn func(Event)) error {
 	if err != nil {
 		return wrap("watch", dir, err)
 	}
-	w, ok := b.(Watcher)
-	if !ok {
-		return wrap("watch", clean, errNoWatch)
-	}
-	return wrap("watch", clean, w.Watch(ctx, clean, fn))
+	return wrap("watch", clean, Inner{b}.Watch(ctx, clean, fn))
 }
 
-// RouteOf returns where the file at the canonical path comes from: the prefix
-// of its route, "/" where b has none, and whether it can be written.
-func RouteOf(b Backend, path string) (prefix string, writable bool) {
-	if r, ok := b.(Router); ok {
-		return r.Route(path)
+// RouteOf returns the place that path belongs to: its prefix, "/" where b has
+// only one, and whether files there can be written. Errors: those of
+// Router.Route, in a PathError; the Prefix of ErrUnavailable is kept.
+func RouteOf(ctx context.Context, b Backend, path string) (Route, error) {
+	clean, err := begin(ctx, path, vpath.Clean)
+	if err != nil {
+		return Route{}, wrap("route", path, err)
 	}
-	_, writable = b.(Writer)
-	return "/", writable
+	route, err := Inner{b}.Route(ctx, clean)
+	return route, wrap("route", clean, err)
 }
 
 // begin canonicalizes a path unless the context has ended.

@@ -68,7 +68,7 @@ func (f *ioFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	names := map[string]bool{}
 	for e, err := range ReadDir(f.ctx, f.b, vpathOf(name)) {
 		if err != nil {
-			return nil, &fs.PathError{Op: "readdir", Path: name, Err: unwrap(err)}
+			return nil, &fs.PathError{Op: "readdir", Path: name, Err: bare(err)}
 		}
 		names[e.Name] = true
 		if e.Dir {
@@ -121,7 +121,7 @@ func (f *ioFS) find(op, name string, get func(path, shown string) (*ioInfo, erro
 		}
 	}
 	if err != nil {
-		return nil, &fs.PathError{Op: op, Path: name, Err: unwrap(err)}
+		return nil, &fs.PathError{Op: op, Path: name, Err: bare(err)}
 	}
 	return info, nil
 }

@@ -18,7 +18,7 @@ func List(ctx context.Context, b Backend, dir string, opts ListOptions) (Page, e
 	if err != nil {
 		return Page{}, wrap("list", dir, err)
 	}
-	page, err := b.List(ctx, clean, opts)
+	page, err := Inner{b}.List(ctx, clean, opts)
 	return page, wrap("list", clean, err)
 }
 
@@ -70,7 +70,7 @@ func ReadDir(ctx context.Context, b Backend, dir string) iter.Seq2[DirEntry, err
 		opts := ListOptions{After: base, Limit: firstReadDirLimit} // after the file at dir itself
 		inside := ""                                               // the child directory being skipped, ending in /
 		for {
-			page, err := b.List(ctx, clean, opts)
+			page, err := Inner{b}.List(ctx, clean, opts)
 			if err != nil {
 				yield(DirEntry{}, wrap("readdir", clean, err))
 				return

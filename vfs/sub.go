@@ -19,11 +19,11 @@ func Sub(b Backend, dir string) (Backend, error) {
 	if clean == "/" {
 		return b, nil
 	}
-	return &sub{b, clean}, nil
+	return &sub{Inner{b}, clean}, nil
 }
 
 type sub struct {
-	b   Backend
+	in  Inner
 	dir string // canonical, not "/"
 }
 
@@ -42,7 +42,7 @@ func (s *sub) Read(ctx context.Context, path string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	f, err := s.b.Read(ctx, full)
+	f, err := s.in.Read(ctx, full)
 	f.Path = path
 	return f, err
 }
@@ -66,7 +66,7 @@ func (s *sub) List(ctx context.Context, dir string, opts ListOptions) (Page, err
 		}
 	}
 	opts.After = after
-	page, err := s.b.List(ctx, vpath.Join(s.dir, dir), opts)
+	page, err := s.in.List(ctx, vpath.Join(s.dir, dir), opts)
 	for i := range page.Files {
 		page.Files[i].Path = vpath.Rel(page.Files[i].Path, s.dir)
 	}
@@ -81,7 +81,7 @@ func (s *sub) Write(ctx context.Context, path, content string, expected Revision
 	if err != nil {
 		return Info{}, err
 	}
-	info, err := bare(Write(ctx, s.b, full, content, expected))
+	info, err := s.in.Write(ctx, full, content, expected)
 	info.Path = path
 	return info, err
 }
@@ -91,7 +91,7 @@ func (s *sub) Remove(ctx context.Context, path string, expected Revision) error 
 	if err != nil {
 		return err
 	}
-	return unwrap(Remove(ctx, s.b, full, expected))
+	return s.in.Remove(ctx, full, expected)
 }
 
 func (s *sub) Stat(ctx context.Context, path string) (Info, error) {
@@ -99,7 +99,7 @@ func (s *sub) Stat(ctx context.Context, path string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	info, err := bare(Stat(ctx, s.b, full))
+	info, err := s.in.Stat(ctx, full)
 	info.Path = path
 	return info, err
 }
@@ -108,7 +108,7 @@ func (s *sub) Watch(ctx context.Context, dir string, fn func(Event)) error {
 	if err := vpath.Check(dir); err != nil {
 		return err
 	}
-	return unwrap(Watch(ctx, s.b, vpath.Join(s.dir, dir), func(e Event) {
+	return s.in.Watch(ctx, vpath.Join(s.dir, dir), func(e Event) {
 		if e.Path == s.dir && !e.Overflow {
 			return // the file at the view's own root
 		}
@@ -122,22 +122,30 @@ func (s *sub) Watch(ctx context.Context, dir string, fn func(Event)) error {
 			e.Old = &old
 		}
 		fn(e)
-	}))
+	})
 }
 
-func (s *sub) Route(path string) (string, bool) {
-	prefix, writable := RouteOf(s.b, vpath.Join(s.dir, path))
-	if !vpath.Within(prefix, s.dir) {
-		return "/", writable
+func (s *sub) Route(ctx context.Context, path string) (Route, error) {
+	if err := vpath.Check(path); err != nil {
+		return Route{}, err
 	}
-	return vpath.Rel(prefix, s.dir), writable
+	route, err := s.in.Route(ctx, vpath.Join(s.dir, path))
+	switch {
+	case vpath.Within(route.Prefix, s.dir):
+		route.Prefix = vpath.Rel(route.Prefix, s.dir)
+	case route.Prefix != "":
+		route.Prefix = "/"
+	}
+	return route, err
 }
 
-func (s *sub) Close() error { return closeBackend(s.b) }
+func (s *sub) Close() error { return s.in.Close() }
 
+// file returns where the file at path lies, which may be too long a path there.
 func (s *sub) file(path string) (string, error) {
 	if err := vpath.CheckFile(path); err != nil {
 		return "", err
 	}
-	return vpath.CleanFile(vpath.Join(s.dir, path))
+	full := vpath.Join(s.dir, path)
+	return full, vpath.CheckFile(full)
 }

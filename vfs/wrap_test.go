@@ -48,9 +48,8 @@ func (r *recorder) Watch(_ context.Context, dir string, _ func(vfs.Event)) error
 	return r.note("watch", dir)
 }
 
-func (r *recorder) Route(path string) (string, bool) {
-	r.note("route", path)
-	return vpath.Dir(path), true
+func (r *recorder) Route(_ context.Context, path string) (vfs.Route, error) {
+	return vfs.Route{Prefix: vpath.Dir(path), Writable: true}, r.note("route", path)
 }
 
 func (r *recorder) Close() error { return r.note("close", "") }
@@ -95,8 +94,8 @@ func TestWrappersForward(t *testing.T) {
 			}
 
 			r.calls = nil
-			if prefix, writable := b.(vfs.Router).Route("/x/y"); prefix != "/x" || writable == tt.readOnly {
-				t.Errorf("Route = %s, %t, want /x, %t", prefix, writable, !tt.readOnly)
+			if route, err := b.(vfs.Router).Route(ctx, "/x/y"); err != errNoted || route != (vfs.Route{Prefix: "/x", Writable: !tt.readOnly}) {
+				t.Errorf("Route = %+v, %v, want /x, %t", route, err, !tt.readOnly)
 			}
 			_, err := vfs.Write(ctx, b, "/f", "", "")
 			err2 := vfs.Remove(ctx, b, "/f", "")
@@ -135,8 +134,8 @@ func TestWrappersFallBack(t *testing.T) {
 		if _, err := vfs.Write(t.Context(), tt.b, tt.path, "", ""); !errors.Is(err, vfs.ErrReadOnly) {
 			t.Errorf("Write = %v, want %v", err, vfs.ErrReadOnly)
 		}
-		if prefix, writable := vfs.RouteOf(tt.b, tt.path); prefix != "/" || writable {
-			t.Errorf("Route = %s, %t, want /, false", prefix, writable)
+		if route, err := vfs.RouteOf(t.Context(), tt.b, tt.path); err != nil || route != (vfs.Route{Prefix: "/"}) {
+			t.Errorf("Route = %+v, %v, want /, false", route, err)
 		}
 		if err := tt.b.(io.Closer).Close(); err != nil {
 			t.Errorf("Close = %v", err)

@@ -95,7 +95,9 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 		if err != nil {
 			return err
 		}
-		if !o.writable(dst, d.Backend) {
+		if writable, err := o.writable(cmd.Context(), dst, d.Backend); err != nil {
+			return err
+		} else if !writable {
 			return fmt.Errorf("the destination %s is read-only, name a store that can be written", dst.URL)
 		}
 		if o.repos && d.dir != nil {
@@ -149,12 +151,12 @@ func (o *copyOptions) openBoth(ctx context.Context, opener *storeurl.Opener, src
 
 // writable reports whether anything can be copied into dst, so that this is told
 // once and not of every file.
-func (o *copyOptions) writable(dst storeurl.Spec, d vfs.Backend) bool {
+func (o *copyOptions) writable(ctx context.Context, dst storeurl.Spec, d vfs.Backend) (bool, error) {
 	if o.transfer.DryRun { // opened for looking only
-		return dst.URL.Scheme != storeurl.Static && !dst.URL.ReadOnly
+		return dst.URL.Scheme != storeurl.Static && !dst.URL.ReadOnly, nil
 	}
-	_, writable := vfs.RouteOf(d, "/")
-	return writable
+	route, err := vfs.RouteOf(ctx, d, "/")
+	return route.Writable, err
 }
 
 // setNamespace gives the namespace to the URLs that can have one and do not.

@@ -100,6 +100,8 @@ func (s *replayStore) Watch(ctx context.Context, dir string, fn func(vfs.Event))
 	return s.Backend.(vfs.Watcher).Watch(ctx, dir, fn)
 }
 
-func (s *replayStore) Route(path string) (string, bool) { return vfs.RouteOf(s.Backend, path) }
+func (s *replayStore) Route(ctx context.Context, path string) (vfs.Route, error) {
+	return s.Backend.(vfs.Router).Route(ctx, path)
+}
 
 func (s *replayStore) Close() error { return s.Backend.(io.Closer).Close() }

@@ -74,9 +74,13 @@ func statOf(ctx context.Context, s *storeurl.Store, path string) (stated, error)
 		info = f.Info
 	}
 	st := stated{listed: listedOf(vfs.DirEntry{Info: info})}
-	st.Route, _ = vfs.RouteOf(s.Backend, info.Path)
-	st.Writable = s.Writable(info.Path)
-	return st, nil
+	route, err := vfs.RouteOf(ctx, s.Backend, info.Path)
+	if err != nil {
+		return stated{}, err
+	}
+	st.Route = route.Prefix
+	st.Writable, err = s.Writable(ctx, info.Path)
+	return st, err
 }
 
 func (st stated) print(out *output) {

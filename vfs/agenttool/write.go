@@ -45,20 +45,14 @@ func (c *call) writable(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, writable := vfs.RouteOf(c.b, clean); !writable {
-		return "", c.fail(clean, c.whyNotWritable(clean))
+	route, err := vfs.RouteOf(c.ctx, c.b, clean)
+	if err == nil && !route.Writable {
+		err = vfs.ErrReadOnly
+	}
+	if err != nil { // perhaps it cannot be reached: then another path is the wrong way out
+		return "", c.fail(clean, err)
 	}
 	return clean, nil
-}
-
-// whyNotWritable tells a store that takes no writes from one that cannot be
-// reached: after that, another path would be the wrong way out.
-func (c *call) whyNotWritable(path string) error {
-	_, err := vfs.Stat(c.ctx, c.b, path)
-	if code := CodeOf(err); code == CodeStore || code == CodeCanceled {
-		return err
-	}
-	return vfs.ErrReadOnly
 }
 
 // change checks the arguments of a tool that changes an existing file.

@@ -2,7 +2,6 @@ package agenttool_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -147,9 +146,9 @@ func TestReadOnlyFirst(t *testing.T) {
 // away is a store that cannot be reached, as remotefs is while its agent is gone.
 type away struct{ vfs.Backend }
 
-var errAway = errors.New("no agent answers")
+var errAway = fmt.Errorf("%w: no agent answers", vfs.ErrUnavailable)
 
-func (away) Route(string) (string, bool)                        { return "/", false }
+func (away) Route(context.Context, string) (vfs.Route, error)   { return vfs.Route{Prefix: "/"}, errAway }
 func (away) Stat(context.Context, string) (vfs.Info, error)     { return vfs.Info{}, errAway }
 func (away) Read(context.Context, string) (vfs.File, error)     { return vfs.File{}, errAway }
 func (away) Remove(context.Context, string, vfs.Revision) error { return errAway }

@@ -222,4 +222,13 @@ func (s *FS) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
 
 // Route implements vfs.Router: one route, which can be written unless the store
 // was opened with ReadOnly.
-func (s *FS) Route(string) (prefix string, writable bool) { return "/", !s.st.opts.ReadOnly }
+func (s *FS) Route(ctx context.Context, path string) (vfs.Route, error) {
+	if err := vpath.Check(path); err != nil {
+		return vfs.Route{}, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return vfs.Route{}, err
+	}
+	defer s.leave()
+	return vfs.Route{Prefix: "/", Writable: !s.st.opts.ReadOnly}, nil
+}

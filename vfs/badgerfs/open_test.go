@@ -133,8 +133,8 @@ func TestReadOnly(t *testing.T) {
 	if err := s.Compact(t.Context()); !errors.Is(err, vfs.ErrReadOnly) {
 		t.Errorf("Compact: %v, want ErrReadOnly", err)
 	}
-	if _, writable := vfs.RouteOf(s, "/new"); writable {
-		t.Error("RouteOf says that a path can be written")
+	if route, err := vfs.RouteOf(t.Context(), s, "/new"); err != nil || route.Writable {
+		t.Errorf("RouteOf = %+v, %v, want one that cannot be written", route, err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

@@ -1,9 +1,9 @@
 package remotefs
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -33,7 +33,6 @@ type Client struct {
 
 	mu      sync.Mutex
 	session *session // nil before the first connection and after Close
-	lost    error    // why the last attempt to connect failed
 	closed  bool
 	done    chan struct{} // closed by Close
 }
@@ -65,30 +64,6 @@ func Dial(ctx context.Context, addr string, opts *DialOptions) (*Client, error) 
 	return c, nil
 }
 
-// Err returns nil while the client is connected to an agent that answers, and else
-// why not: also when an operation got no answer in time and nothing has come since.
-// It does not try to connect.
-func (c *Client) Err() error {
-	c.mu.Lock()
-	s, lost, closed := c.session, c.lost, c.closed
-	c.mu.Unlock()
-	switch {
-	case closed:
-		return errClosed
-	case lost != nil:
-		return lost
-	}
-	select {
-	case <-s.done:
-		return s.gone()
-	default:
-	}
-	if s.silent.Load() {
-		return c.silent()
-	}
-	return nil
-}
-
 // connected returns the session, connecting anew when the last one has ended.
 func (c *Client) connected(ctx context.Context) (*session, error) {
 	if s, err := c.current(); s != nil || err != nil {
@@ -104,14 +79,11 @@ func (c *Client) connected(ctx context.Context) (*session, error) {
 		return s, err // someone else did it
 	}
 	fresh, err := c.dial(ctx)
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if err != nil {
-		if ctx.Err() == nil {
-			c.lost = err
-		}
 		return nil, err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.closed {
 		fresh.end(errClosed)
 		return nil, errClosed
@@ -119,7 +91,7 @@ func (c *Client) connected(ctx context.Context) (*session, error) {
 	if c.session != nil {
 		c.session.work.Wait() // it has ended
 	}
-	c.session, c.lost = fresh, nil
+	c.session = fresh
 	return fresh, nil
 }
 
@@ -212,7 +184,7 @@ func (c *Client) bounded(ctx context.Context, req request) (result, []mark, erro
 }
 
 func (c *Client) silent() error {
-	return fmt.Errorf("the agent at %s did not answer within %v, see whether it is busy or stopped", c.addr, c.opts.Timeout)
+	return away(nil, "the agent at %s did not answer within %v, see whether it is busy or stopped", c.addr, c.opts.Timeout)
 }
 
 // grace is how long a write whose context ended waits to learn its outcome.
@@ -243,16 +215,12 @@ func (c *Client) ask(ctx context.Context, req request, timer *time.Timer) (resul
 			}
 		case <-timer.C:
 			s.stop(call)
-			s.silent.Store(true)
 			if ctx.Err() != nil {
 				return result{}, nil, ctx.Err()
 			}
 			return result{}, nil, c.silent()
 		case <-ended:
 			s.stop(call)
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				s.silent.Store(true)
-			}
 			if !req.op.changes() {
 				return result{}, nil, ctx.Err()
 			}
@@ -272,7 +240,7 @@ func (c *Client) verdict(ctx context.Context, s *session, res result) error {
 			return ctx.Err()
 		}
 		if errors.Is(err, context.Canceled) { // the agent is ending
-			return &goneError{s.goneText(), err}
+			return s.lost(err)
 		}
 		return c.silent()
 	}
@@ -330,14 +298,14 @@ func (c *Client) Remove(ctx context.Context, path string, expected vfs.Revision)
 	return err
 }
 
-// Route implements vfs.Router by asking the agent. While no one answers, nothing
-// can be written.
-func (c *Client) Route(path string) (prefix string, writable bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), c.opts.Timeout)
-	defer cancel()
-	res, err := c.do(ctx, request{op: opRoute, path: path})
-	if err != nil {
-		return "/", false
+// Route implements vfs.Router by asking the agent.
+func (c *Client) Route(ctx context.Context, path string) (vfs.Route, error) {
+	if err := vpath.Check(path); err != nil {
+		return vfs.Route{}, err
 	}
-	return res.prefix, res.writable
+	res, err := c.do(ctx, request{op: opRoute, path: path})
+	if err != nil && !errors.Is(err, vfs.ErrUnavailable) {
+		return vfs.Route{}, err
+	}
+	return vfs.Route{Prefix: cmp.Or(res.prefix, "/"), Writable: res.writable}, err
 }

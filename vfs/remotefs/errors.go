@@ -18,8 +18,32 @@ var (
 // failure is an error on the wire; the zero value is none.
 type failure struct{ code, text string }
 
-// unsupported is the code of errors.ErrUnsupported, which vfs.Code does not know.
-const unsupported = "unsupported"
+// away is the sentence of an agent that cannot be reached. It matches
+// vfs.ErrUnavailable and, when there is one, its cause.
+func away(cause error, format string, args ...any) error {
+	return &awayError{fmt.Sprintf(format, args...), cause}
+}
+
+type awayError struct {
+	text  string
+	cause error
+}
+
+func (e *awayError) Error() string { return e.text }
+
+func (e *awayError) Unwrap() []error {
+	if e.cause == nil {
+		return []error{vfs.ErrUnavailable}
+	}
+	return []error{vfs.ErrUnavailable, e.cause}
+}
+
+// The codes of errors that vfs.Code does not tell from others. Who does not know
+// them takes them for store.
+const (
+	unsupported = "unsupported" // errors.ErrUnsupported
+	unavailable = "unavailable" // vfs.ErrUnavailable
+)
 
 func failureOf(err error) failure {
 	if err == nil {
@@ -32,6 +56,8 @@ func failureOf(err error) failure {
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		code = unsupported
+	case errors.Is(err, vfs.ErrUnavailable):
+		code = unavailable
 	case errors.Is(err, context.DeadlineExceeded):
 		code = "deadline"
 	}
@@ -50,6 +76,7 @@ var sentinels = map[string]error{
 	"canceled":         context.Canceled,
 	"deadline":         context.DeadlineExceeded,
 	unsupported:        errors.ErrUnsupported,
+	unavailable:        vfs.ErrUnavailable,
 }
 
 // err returns the error that the server's backend returned, as far as that can

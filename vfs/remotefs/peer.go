@@ -153,13 +153,15 @@ func (p *peer) answer(ctx context.Context, req request) (res result) {
 	case opRemove:
 		err = vfs.Remove(ctx, b, req.path, req.expected)
 	case opRoute:
-		res.prefix, res.writable = vfs.RouteOf(b, req.path)
+		var route vfs.Route
+		route, err = vfs.RouteOf(ctx, b, req.path)
+		res.prefix, res.writable = route.Prefix, route.Writable
 	case opWatch:
 		q := &quota{dir: req.path}
 		err = vfs.Watch(ctx, b, req.path, func(e vfs.Event) { p.tell(req.id, q, e) })
 	}
 	if err != nil {
-		return result{failure: failureOf(err)}
+		return result{failure: failureOf(err), prefix: res.prefix}
 	}
 	return res
 }

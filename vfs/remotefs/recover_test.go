@@ -84,19 +84,16 @@ func TestKilledAgent(t *testing.T) {
 	if _, err := c.Read(t.Context(), "/seeded"); err == nil || !strings.Contains(err.Error(), "no agent answers at "+addr+", start it") {
 		t.Errorf("without an agent: %v", err)
 	}
-	if err := c.Err(); err == nil {
-		t.Error("Err says that the client is connected")
-	}
-	if prefix, writable := c.Route("/a"); prefix != "/" || writable {
-		t.Errorf("Route without an agent: %q, %t", prefix, writable)
+	if route, err := c.Route(t.Context(), "/a"); !errors.Is(err, vfs.ErrUnavailable) || route != (vfs.Route{Prefix: "/"}) {
+		t.Errorf("Route without an agent: %+v, %v", route, err)
 	}
 
 	startAgent(t, addr) // over the socket that the killed one left
 	if f, err := c.Read(t.Context(), "/seeded"); err != nil || f.Content != "by the agent" {
 		t.Errorf("after it returned: %+v, %v", f, err)
 	}
-	if err := c.Err(); err != nil {
-		t.Errorf("Err after it returned: %v", err)
+	if route, err := c.Route(t.Context(), "/a"); err != nil || !route.Writable {
+		t.Errorf("Route after it returned: %+v, %v", route, err)
 	}
 	if page, err := c.List(t.Context(), "/", vfs.ListOptions{}); err != nil || len(page.Files) != 1 {
 		t.Errorf("a store in memory has %d files after its process, %v, want the seed", len(page.Files), err)
@@ -132,7 +129,7 @@ func killUnderLoad(t *testing.T, c *remotefs.Client, addr string, process *os.Pr
 					_, err = c.List(t.Context(), "/", vfs.ListOptions{})
 				}
 				if err != nil {
-					if vfs.Code(err) != "store" || !strings.Contains(err.Error(), "agent at "+addr) && !strings.Contains(err.Error(), "no agent answers at "+addr) {
+					if vfs.Code(err) != "store" || !errors.Is(err, vfs.ErrUnavailable) || !strings.Contains(err.Error(), "agent at "+addr) && !strings.Contains(err.Error(), "no agent answers at "+addr) {
 						t.Errorf("while the agent dies: %v", err)
 					}
 					return
@@ -152,52 +149,43 @@ func killUnderLoad(t *testing.T, c *remotefs.Client, addr string, process *os.Pr
 	busy.Wait()
 }
 
-// stuck is a backend whose reads wait until they are let go.
+// stuck is a backend that does not answer until it is let go.
 type stuck struct {
 	vfs.Backend
 	letGo chan struct{}
 }
 
-func (s stuck) Read(ctx context.Context, path string) (vfs.File, error) {
+func (s stuck) Route(context.Context, string) (vfs.Route, error) {
 	<-s.letGo
-	return s.Backend.Read(ctx, path)
+	return vfs.Route{Prefix: "/"}, nil
 }
 
-// TestSilentAgent: once an operation got no answer in time, Err says so, until
-// something comes again.
+// TestSilentAgent: an agent that does not answer in time is away, and back when it
+// answers.
 func TestSilentAgent(t *testing.T) {
-	for _, how := range []string{"the client's limit", "the caller's"} {
-		t.Run(how, func(t *testing.T) {
-			addr := socketAddr(t)
-			b := stuck{memory(t, map[string]string{"/a": "x"}), make(chan struct{})}
-			serve(t, listen(t, addr), b, nil)
-			ctx, opts := t.Context(), &remotefs.DialOptions{Timeout: 50 * time.Millisecond}
-			if how == "the caller's" {
-				opts = nil
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, 50*time.Millisecond)
-				defer cancel()
-			}
-			c := dial(t, addr, opts)
-			if err := c.Err(); err != nil {
-				t.Errorf("Err before: %v", err)
-			}
-			if _, err := c.Read(ctx, "/a"); err == nil {
-				t.Error("the read ended well")
-			}
-			if err := c.Err(); err == nil || !strings.Contains(err.Error(), "did not answer within") {
-				t.Errorf("Err: %v", err)
-			}
-			close(b.letGo)
-			for timeout := time.After(patience); c.Err() != nil; {
-				c.Read(t.Context(), "/a")
-				select {
-				case <-timeout:
-					t.Fatalf("Err stays: %v", c.Err())
-				default:
-				}
-			}
-		})
+	addr := socketAddr(t)
+	b := stuck{memory(t, nil), make(chan struct{})}
+	serve(t, listen(t, addr), b, nil)
+	c := dial(t, addr, &remotefs.DialOptions{Timeout: 50 * time.Millisecond})
+	if _, err := c.Route(t.Context(), "/a"); !errors.Is(err, vfs.ErrUnavailable) || !strings.Contains(err.Error(), "did not answer within 50ms") {
+		t.Errorf("Route = %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := c.Route(ctx, "/a"); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, vfs.ErrUnavailable) {
+		t.Errorf("Route under a context that ends = %v", err)
+	}
+	close(b.letGo)
+	for timeout := time.After(patience); ; {
+		_, err := c.Route(t.Context(), "/a")
+		if err == nil {
+			return
+		}
+		select {
+		case <-timeout:
+			t.Fatalf("it stays away: %v", err)
+		default:
+		}
 	}
 }
 

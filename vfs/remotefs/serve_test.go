@@ -14,6 +14,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // odd is a stranger's backend: errors of every kind, routes, no watch, and a
@@ -47,7 +48,15 @@ func (o *odd) List(context.Context, string, vfs.ListOptions) (vfs.Page, error) {
 	return vfs.Page{}, vfs.ErrReadOnly
 }
 
-func (o *odd) Route(path string) (string, bool) { return "/odd", strings.HasPrefix(path, "/odd") }
+func (o *odd) Route(_ context.Context, path string) (vfs.Route, error) {
+	switch {
+	case vpath.Within(path, "/away"):
+		return vfs.Route{Prefix: "/away"}, fmt.Errorf("below /away: %w", vfs.ErrUnavailable)
+	case vpath.Within(path, "/odd"):
+		return vfs.Route{Prefix: "/odd", Writable: true}, nil
+	}
+	return vfs.Route{Prefix: "/"}, nil
+}
 
 func serveOdd(t *testing.T, dialOpts *remotefs.DialOptions) (*odd, *remotefs.Client) {
 	t.Helper()
@@ -88,8 +97,11 @@ func TestErrorsKeepTheirKind(t *testing.T) {
 	if f, err := c.Read(t.Context(), "/large"); err != nil || len(f.Content) != 5<<20 {
 		t.Errorf("a file of a stranger's size: %d bytes, %v", len(f.Content), err)
 	}
-	if prefix, writable := vfs.RouteOf(c, "/odd/x"); prefix != "/odd" || !writable {
-		t.Errorf("a route: %q, %t", prefix, writable)
+	if route, err := vfs.RouteOf(t.Context(), c, "/odd/x"); err != nil || route != (vfs.Route{Prefix: "/odd", Writable: true}) {
+		t.Errorf("a route: %+v, %v", route, err)
+	}
+	if route, err := vfs.RouteOf(t.Context(), c, "/away/x"); !errors.Is(err, vfs.ErrUnavailable) || route.Prefix != "/away" || vfs.Code(err) != "store" {
+		t.Errorf("a route that is away behind the agent: %+v, %v", route, err)
 	}
 }
 
@@ -156,8 +168,8 @@ func TestReadOnlyUnlessAsked(t *testing.T) {
 	if err := c.Remove(t.Context(), "/a", info.Revision); !errors.Is(err, vfs.ErrReadOnly) {
 		t.Errorf("remove: %v", err)
 	}
-	if _, writable := c.Route("/a"); writable {
-		t.Error("Route says that it can be written")
+	if route, err := c.Route(t.Context(), "/a"); err != nil || route.Writable {
+		t.Errorf("Route = %+v, %v, want one that cannot be written", route, err)
 	}
 	if f, err := b.Read(t.Context(), "/a"); err != nil || f.Content != "x" {
 		t.Errorf("the agent's file: %+v, %v", f, err)

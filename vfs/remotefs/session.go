@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -19,8 +18,6 @@ type session struct {
 	out  *outbox
 	done chan struct{} // closed at the end
 	work sync.WaitGroup
-
-	silent atomic.Bool // an answer did not come in time, and nothing has come since
 
 	mu      sync.Mutex
 	err     error // why it ended; set before done is closed
@@ -53,9 +50,9 @@ func connect(ctx context.Context, addr, token string, timeout time.Duration) (*s
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, where)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("the socket %s may not be used by this user, be the one who serves it: %w", addr, err)
+		return nil, away(err, "the socket %s may not be used by this user, be the one who serves it: %v", addr, err)
 	case err != nil:
-		return nil, fmt.Errorf("no agent answers at %s, start it or look at the address: %w", addr, err)
+		return nil, away(err, "no agent answers at %s, start it or look at the address: %v", addr, err)
 	}
 	closing := context.AfterFunc(ctx, func() { conn.Close() })
 	err = greet(conn, token)
@@ -63,7 +60,7 @@ func connect(ctx context.Context, addr, token string, timeout time.Duration) (*s
 		err = errors.New("it does not answer the greeting, see whether it is stopped")
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the agent at %s did not let this program in: %w", addr, err), closed(conn))
+		return nil, errors.Join(away(err, "the agent at %s did not let this program in: %v", addr, err), closed(conn))
 	}
 	s := &session{addr: addr, conn: conn, out: newOutbox(), done: make(chan struct{}), calls: map[uint64]*call{}, watches: map[uint64]*inbox{}}
 	s.work.Go(func() { s.end(s.out.run(conn, timeout)) })
@@ -131,21 +128,18 @@ func (s *session) gone() error {
 	if errors.Is(s.err, errClosed) {
 		return errClosed
 	}
-	return &goneError{s.goneText(), s.err}
+	return s.lost(s.err)
 }
 
-func (s *session) goneText() string {
-	return fmt.Sprintf("the agent at %s went away, start it again and retry", s.addr)
+// lost is the error of a connection that ended, rather than of an answer.
+func (s *session) lost(err error) error {
+	return &goneError{away(err, "the agent at %s went away, start it again and retry", s.addr)}
 }
 
-// goneError tells a lost connection from an answer.
-type goneError struct {
-	text string
-	err  error
-}
+// goneError is a lost connection, after which another one may be tried.
+type goneError struct{ error }
 
-func (e *goneError) Error() string { return e.text }
-func (e *goneError) Unwrap() error { return e.err }
+func (e *goneError) Unwrap() error { return e.error }
 
 // read passes on what the agent sends until the connection fails.
 func (s *session) read() error {
@@ -155,7 +149,6 @@ func (s *session) read() error {
 		if err != nil {
 			return err
 		}
-		s.silent.Store(false)
 		res, e, isEvent, err := decodeServer(b)
 		switch {
 		case err != nil:

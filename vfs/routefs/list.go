@@ -24,7 +24,7 @@ func (f *FS) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Pa
 	}
 	l := &lister{after: opts.After, want: opts.Limit + 1} // one more tells whether more exist
 	if err := l.region(ctx, f.owner(dir), dir); err != nil {
-		return vfs.Page{}, bare(err)
+		return vfs.Page{}, err
 	}
 	page := vfs.Page{Files: l.files}
 	if len(l.files) > opts.Limit {
@@ -59,7 +59,7 @@ func (l *lister) region(ctx context.Context, src *source, dir string) error {
 			return nil
 		}
 		if err := l.region(ctx, route, route.prefix); err != nil {
-			return fmt.Errorf("below %s: %w", route.prefix, bare(err))
+			return route.named(err)
 		}
 		if l.full() {
 			return nil
@@ -81,7 +81,7 @@ func (l *lister) fill(ctx context.Context, src *source, dir, until string) error
 			return nil
 		}
 		opts := vfs.ListOptions{After: after, Limit: min(l.want-len(l.files), maxLimit)}
-		page, err := vfs.List(ctx, src.b, vpath.Rel(dir, src.prefix), opts)
+		page, err := src.in.List(ctx, vpath.Rel(dir, src.prefix), opts)
 		if err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ type FS struct {
 // source is one store of the composite.
 type source struct {
 	prefix   string // canonical; "/" for the default
-	b        vfs.Backend
+	in       vfs.Inner
 	readOnly bool
 	owned    bool
 	inner    []*source // the routes directly inside, in order of prefix + "/"
@@ -95,7 +95,7 @@ func New(def vfs.Backend, routes []Route, opts *Options) (*FS, error) {
 			return nil, fmt.Errorf("routefs: two routes have the prefix %s, drop one", prefix)
 		}
 	}
-	f.sources = append(f.sources, &source{prefix: "/", b: def, owned: opts.OwnsDefault})
+	f.sources = append(f.sources, &source{prefix: "/", in: vfs.Inner{Backend: def}, owned: opts.OwnsDefault})
 	for _, src := range f.sources[:len(f.sources)-1] {
 		parent := f.owner(vpath.Dir(src.prefix))
 		parent.inner = append(parent.inner, src)
@@ -116,7 +116,7 @@ func newSource(r Route) (*source, error) {
 	case r.Backend == nil:
 		return nil, fmt.Errorf("routefs: the route %s has no store, give one", prefix)
 	}
-	return &source{prefix: prefix, b: r.Backend, readOnly: r.ReadOnly, owned: r.Owned}, nil
+	return &source{prefix: prefix, in: vfs.Inner{Backend: r.Backend}, readOnly: r.ReadOnly, owned: r.Owned}, nil
 }
 
 // owner returns the store that a canonical path belongs to.
@@ -158,9 +158,9 @@ func (f *FS) Read(ctx context.Context, path string) (vfs.File, error) {
 	if err != nil {
 		return vfs.File{}, missing(err)
 	}
-	file, err := vfs.Read(ctx, src.b, rel)
+	file, err := src.in.Read(ctx, rel)
 	if err != nil {
-		return vfs.File{}, bare(err)
+		return vfs.File{}, err
 	}
 	file.Path = path
 	return file, nil
@@ -172,9 +172,9 @@ func (f *FS) Stat(ctx context.Context, path string) (vfs.Info, error) {
 	if err != nil {
 		return vfs.Info{}, missing(err)
 	}
-	info, err := vfs.Stat(ctx, src.b, rel)
+	info, err := src.in.Stat(ctx, rel)
 	if err != nil {
-		return vfs.Info{}, bare(err)
+		return vfs.Info{}, err
 	}
 	info.Path = path
 	return info, nil
@@ -192,9 +192,9 @@ func (f *FS) Write(ctx context.Context, path, content string, expected vfs.Revis
 	if err != nil {
 		return vfs.Info{}, err
 	}
-	info, err := vfs.Write(ctx, src.b, rel, content, expected)
+	info, err := src.in.Write(ctx, rel, content, expected)
 	if err != nil {
-		return vfs.Info{}, bare(err)
+		return vfs.Info{}, err
 	}
 	info.Path = path
 	return info, nil
@@ -209,7 +209,7 @@ func (f *FS) Remove(ctx context.Context, path string, expected vfs.Revision) err
 	if err != nil {
 		return missing(err)
 	}
-	return bare(vfs.Remove(ctx, src.b, rel, expected))
+	return src.in.Remove(ctx, rel, expected)
 }
 
 func (s *source) writable(ctx context.Context) error {
@@ -222,29 +222,36 @@ func (s *source) writable(ctx context.Context) error {
 	return nil
 }
 
-// Route implements vfs.Router.
-func (f *FS) Route(path string) (prefix string, writable bool) {
+// Route implements vfs.Router. The error of a store that cannot be reached names
+// its route.
+func (f *FS) Route(ctx context.Context, path string) (vfs.Route, error) {
+	if err := vpath.Check(path); err != nil {
+		return vfs.Route{}, err
+	}
 	src := f.owner(path)
-	prefix, writable = vfs.RouteOf(src.b, vpath.Rel(path, src.prefix))
-	return vpath.Join(src.prefix, prefix), writable && !src.readOnly
+	route, err := src.in.Route(ctx, vpath.Rel(path, src.prefix))
+	route.Writable = route.Writable && !src.readOnly
+	if route.Prefix != "" || err == nil {
+		route.Prefix = vpath.Join(src.prefix, route.Prefix)
+	}
+	return route, src.named(err)
+}
+
+// named puts the route on an error that does not tell by itself where it is from.
+func (s *source) named(err error) error {
+	if err == nil || s.prefix == "/" {
+		return err
+	}
+	return fmt.Errorf("below %s: %w", s.prefix, err)
 }
 
 // Close closes the stores that the composite owns, and returns their errors.
 func (f *FS) Close() error {
 	var errs []error
 	for _, src := range f.sources {
-		if c, ok := src.b.(io.Closer); ok && src.owned {
-			errs = append(errs, c.Close())
+		if src.owned {
+			errs = append(errs, src.in.Close())
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// bare takes off the operation and the path inside the route, so that the
-// caller's package function can put on the visible ones.
-func bare(err error) error {
-	if pe, ok := err.(*vfs.PathError); ok {
-		return pe.Err
-	}
-	return err
 }

@@ -3,6 +3,7 @@ package routefs_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -225,9 +226,9 @@ func TestReadOnlyRoute(t *testing.T) {
 		{"/a", "/", true}, {"/docs", "/docs", false}, {"/docs/guide", "/docs", false}, {"/docs2/x", "/", true},
 		{"/notes/n", "/notes", false}, {"/notes/mine/m", "/notes/mine", true},
 	} {
-		prefix, writable := vfs.RouteOf(f, tt.path)
-		if prefix != tt.prefix || writable != tt.writable {
-			t.Errorf("Route of %s = %s, %t, want %s, %t", tt.path, prefix, writable, tt.prefix, tt.writable)
+		want := vfs.Route{Prefix: tt.prefix, Writable: tt.writable}
+		if route, err := vfs.RouteOf(t.Context(), f, tt.path); err != nil || route != want {
+			t.Errorf("Route of %s = %+v, %v, want %+v", tt.path, route, err, want)
 		}
 		if tt.path == tt.prefix {
 			continue
@@ -253,11 +254,64 @@ func TestComposites(t *testing.T) {
 	if diff := cmp.Diff([]string{"/in/a", "/in/deep/b", "/z"}, list(t, f, "/", "", 1)); diff != "" {
 		t.Errorf("list of / (-want +got):\n%s", diff)
 	}
-	if prefix, writable := vfs.RouteOf(f, "/in/deep/b"); prefix != "/in/deep" || writable {
-		t.Errorf("Route of /in/deep/b = %s, %t, want the inner read-only route", prefix, writable)
+	if route, err := vfs.RouteOf(t.Context(), f, "/in/deep/b"); err != nil || route != (vfs.Route{Prefix: "/in/deep"}) {
+		t.Errorf("Route of /in/deep/b = %+v, %v, want the inner read-only route", route, err)
 	}
-	if prefix, writable := vfs.RouteOf(f, "/in/a"); prefix != "/in" || !writable {
-		t.Errorf("Route of /in/a = %s, %t, want /in", prefix, writable)
+	if route, err := vfs.RouteOf(t.Context(), f, "/in/a"); err != nil || route != (vfs.Route{Prefix: "/in", Writable: true}) {
+		t.Errorf("Route of /in/a = %+v, %v, want /in", route, err)
+	}
+}
+
+// away is a store that cannot be reached until it is back.
+type away struct {
+	vfs.Backend
+	back bool
+}
+
+func (a *away) Route(context.Context, string) (vfs.Route, error) {
+	if !a.back {
+		return vfs.Route{Prefix: "/"}, fmt.Errorf("%w: no agent answers", vfs.ErrUnavailable)
+	}
+	return vfs.Route{Prefix: "/", Writable: true}, nil
+}
+
+// A store that cannot be reached says so through every wrapper, by the route's
+// name, and no one remembers it.
+func TestRouteIsAway(t *testing.T) {
+	gone := &away{Backend: memory(t)}
+	inner := compose(t, memory(t), routefs.Route{Prefix: "/in", Backend: gone})
+	f := compose(t, memory(t), routefs.Route{Prefix: "/team", Backend: vfs.ReadOnly(inner)})
+	sub, err := vfs.Sub(f, "/team")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = vfs.RouteOf(t.Context(), f, "/team/in/x")
+	if want := "route /team/in/x: below /team: below /in: the store cannot be reached: no agent answers"; err == nil || err.Error() != want {
+		t.Errorf("it says %q, want %q", err, want)
+	}
+	for _, tt := range []struct {
+		name         string
+		b            vfs.Backend
+		path, prefix string
+		writable     bool
+	}{
+		{"a route", inner, "/in/x", "/in", true},
+		{"a route of a read-only view", f, "/team/in", "/team/in", false},
+		{"a subtree", sub, "/in/x", "/in", false},
+		{"a view of a route", vfs.ReadOnly(inner), "/in/x", "/in", false},
+	} {
+		gone.back = false
+		route, err := vfs.RouteOf(t.Context(), tt.b, tt.path)
+		if !errors.Is(err, vfs.ErrUnavailable) || vfs.Code(err) != "store" || route != (vfs.Route{Prefix: tt.prefix}) {
+			t.Errorf("%s, away: %+v, %v", tt.name, route, err)
+		}
+		if _, err := vfs.RouteOf(t.Context(), tt.b, "/elsewhere"); err != nil {
+			t.Errorf("%s, elsewhere: %v", tt.name, err)
+		}
+		gone.back = true
+		if route, err := vfs.RouteOf(t.Context(), tt.b, tt.path); err != nil || route != (vfs.Route{Prefix: tt.prefix, Writable: tt.writable}) {
+			t.Errorf("%s, back: %+v, %v", tt.name, route, err)
+		}
 	}
 }
 

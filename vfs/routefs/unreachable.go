@@ -24,7 +24,7 @@ type Unreachable struct {
 func (f *FS) Unreachable(ctx context.Context) iter.Seq2[Unreachable, error] {
 	return func(yield func(Unreachable, error) bool) {
 		for _, src := range f.sources {
-			for info, err := range vfs.Walk(ctx, src.b, "/") {
+			for info, err := range vfs.Walk(ctx, src.in, "/") {
 				if err != nil {
 					yield(Unreachable{}, fmt.Errorf("below %s: %w", src.prefix, err))
 					return

@@ -31,7 +31,7 @@ func (f *FS) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
 	for _, src := range watched {
 		group.Go(func() {
 			first := true
-			err := vfs.Watch(inner, src.b, relDir(dir, src.prefix), func(e vfs.Event) {
+			err := src.in.Watch(inner, relDir(dir, src.prefix), func(e vfs.Event) {
 				if first {
 					first = false
 					m.ready()
@@ -39,7 +39,7 @@ func (f *FS) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
 				}
 				m.pass(src, e)
 			})
-			cancel(bare(err)) // the first store to end ends the others
+			cancel(err) // the first store to end ends the others
 		})
 	}
 	group.Wait()

@@ -163,8 +163,8 @@ func refuseWrites(t *testing.T, s *sqlitefs.FS) {
 	if err := s.Compact(t.Context()); !errors.Is(err, vfs.ErrReadOnly) {
 		t.Errorf("compact: %v", err)
 	}
-	if _, writable := s.Route("/one"); writable {
-		t.Error("Route says that the store can be written")
+	if route, err := s.Route(t.Context(), "/one"); err != nil || route.Writable {
+		t.Errorf("Route = %+v, %v, want one that cannot be written", route, err)
 	}
 }
 

@@ -103,7 +103,12 @@ func scanNames(ctx context.Context, db *sql.DB) ([]string, error) {
 }
 
 // Route implements vfs.Router: every path can be written, or none.
-func (s *FS) Route(string) (prefix string, writable bool) { return "/", !s.db.opts.ReadOnly }
+func (s *FS) Route(ctx context.Context, path string) (vfs.Route, error) {
+	if err := vpath.Check(path); err != nil {
+		return vfs.Route{}, err
+	}
+	return vfs.Route{Prefix: "/", Writable: !s.db.opts.ReadOnly}, ctx.Err()
+}
 
 // Close ends the store: operations under way are finished, later ones fail.
 // After Open it closes the database and, unless another program has it open,

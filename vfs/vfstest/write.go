@@ -94,8 +94,8 @@ func writeReadOnly(c *checker) {
 	_, err = vfs.Write(s.ctx(), s.b, "/new", "created", "")
 	s.match(err, vfs.ErrReadOnly, "create")
 	s.match(vfs.Remove(s.ctx(), s.b, "/a", f.Revision), vfs.ErrReadOnly, "remove")
-	if prefix, writable := vfs.RouteOf(s.b, "/a"); writable {
-		s.errorf("the route %s of /a is said to be writable", prefix)
+	if route, err := vfs.RouteOf(s.ctx(), s.b, "/a"); err != nil || route.Writable {
+		s.errorf("the route of /a is %+v, error %v, want one that cannot be written", route, err)
 	}
 	s.unchanged(f, "refused changes")
 	s.same(s.all("/", "", 0), []string{"/a"}, "the list of / afterwards")

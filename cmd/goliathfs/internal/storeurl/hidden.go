@@ -52,8 +52,14 @@ func (s *Store) Unlisted(ctx context.Context, dir string) ([]Problem, error) {
 		}
 		for _, row := range rows {
 			path := vpath.Join(part.Prefix, row.Path)
-			if prefix, _ := vfs.RouteOf(s.Backend, path); prefix != part.Prefix {
-				continue // a route has its place
+			if vpath.CheckFile(path) == nil {
+				route, err := vfs.RouteOf(ctx, s.Backend, path)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", part.URL, err)
+				}
+				if route.Prefix != part.Prefix {
+					continue // a route has its place
+				}
 			}
 			found = append(found, Problem{path, fmt.Sprintf("%s, see goliathfs check %s", row.Detail, part.URL)})
 		}

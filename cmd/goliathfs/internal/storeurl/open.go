@@ -209,13 +209,13 @@ func (m missing) Unwrap() error { return fs.ErrNotExist }
 
 // Writable reports whether the file at a canonical path can be written by a verb
 // that opens the store for that.
-func (s *Store) Writable(path string) bool {
+func (s *Store) Writable(ctx context.Context, path string) (bool, error) {
 	switch s.Spec.route(path).URL.Scheme {
 	case Unix, TCP:
-		_, writable := vfs.RouteOf(s.Backend, path)
-		return writable
+		route, err := vfs.RouteOf(ctx, s.Backend, path)
+		return route.Writable, err
 	}
-	return s.Spec.Writable(path)
+	return s.Spec.Writable(path), nil
 }
 
 // Writable is Store.Writable as far as it can be told without opening: of a

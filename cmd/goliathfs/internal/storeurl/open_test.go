@@ -71,8 +71,8 @@ func TestNamespacesShareOneDatabase(t *testing.T) {
 		t.Errorf("writing below a read-only route: %v", err)
 	}
 	for path, want := range map[string]bool{"/x": true, "/ro/x": false, "/ro": false, "/rox": true, "/rw/x": true} {
-		if got := s.Writable(path); got != want {
-			t.Errorf("Writable(%q) = %v", path, got)
+		if got, err := s.Writable(t.Context(), path); err != nil || got != want {
+			t.Errorf("Writable(%q) = %v, %v", path, got, err)
 		}
 	}
 	if !s.Spec.Shares(spec(t, "badger:"+dir), storeurl.Badger) || s.Spec.Shares(spec(t, "badger:"+dir+"2"), storeurl.Badger) || s.Spec.Shares(spec(t, "badger:"+dir), storeurl.SQLite) {

@@ -1,10 +1,13 @@
-//go:build unix
-
 package remotefs_test
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +15,34 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 )
+
+// awaitStopped returns when every thread of a process is stopped, which is later
+// than the signal.
+func awaitStopped(t *testing.T, pid int) {
+	t.Helper()
+	for late := time.After(patience); ; {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		if err != nil || len(threads) == 0 {
+			t.Fatalf("no threads of process %d: %v", pid, err)
+		}
+		running := slices.ContainsFunc(threads, func(file string) bool {
+			stat, err := os.ReadFile(file)
+			if errors.Is(err, fs.ErrNotExist) {
+				return false // it ended
+			}
+			_, state, _ := strings.Cut(string(stat), ") ")
+			return !strings.HasPrefix(state, "T")
+		})
+		if !running {
+			return
+		}
+		select {
+		case <-late:
+			t.Fatal("the agent does not stop")
+		default:
+		}
+	}
+}
 
 // TestStoppedAgent gives up on an agent that hangs, within the bound.
 func TestStoppedAgent(t *testing.T) {
@@ -21,6 +52,7 @@ func TestStoppedAgent(t *testing.T) {
 	if err := process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	awaitStopped(t, process.Pid)
 	_, err := c.Read(t.Context(), "/seeded")
 	if err == nil || !strings.Contains(err.Error(), "did not answer within 100ms") {
 		t.Errorf("a read: %v", err)
