@@ -7,6 +7,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/agentsim/turn"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // The shipped goldens show every tool, every error code, every reason to
@@ -35,12 +36,7 @@ func TestShippedScenariosCoverEverything(t *testing.T) {
 	for _, tool := range []string{agenttool.Glob, agenttool.Grep, agenttool.ReadFile, agenttool.WriteFile, agenttool.EditFile, agenttool.DeleteFile} {
 		want = append(want, " "+tool+" --\n")
 	}
-	for _, code := range []agenttool.Code{
-		agenttool.CodeNotFound, agenttool.CodeConflict, agenttool.CodeReadOnly, agenttool.CodeOutsideRoot, agenttool.CodeInvalidPath,
-		agenttool.CodeInvalidArgument, agenttool.CodeInvalidCursor, agenttool.CodeStaleCursor, agenttool.CodeBudgetTooSmall,
-		agenttool.CodeTooLarge, agenttool.CodeNotText, agenttool.CodeNoMatch, agenttool.CodeAmbiguousMatch, agenttool.CodeNotApproved,
-		agenttool.CodeCanceled, agenttool.CodeStore,
-	} {
+	for _, code := range codes.All() {
 		want = append(want, "\nerror: "+string(code)+"\n")
 	}
 	for _, reason := range turn.Reasons() {

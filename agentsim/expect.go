@@ -7,6 +7,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 	"github.com/goliathfs/goliathfs/agentsim/turn"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // callExpect is what must hold of a call, whatever the golden says.
@@ -24,22 +25,15 @@ type errorCode string
 // Allowed implements strictyaml.Enum.
 func (errorCode) Allowed() []string {
 	var names []string
-	for _, c := range allCodes {
+	for _, c := range codes.All() {
 		names = append(names, string(c))
 	}
 	return names
 }
 
-var allCodes = [...]agenttool.Code{
-	agenttool.CodeNotFound, agenttool.CodeConflict, agenttool.CodeReadOnly, agenttool.CodeOutsideRoot,
-	agenttool.CodeInvalidPath, agenttool.CodeInvalidArgument, agenttool.CodeInvalidCursor, agenttool.CodeStaleCursor,
-	agenttool.CodeBudgetTooSmall, agenttool.CodeTooLarge, agenttool.CodeNotText, agenttool.CodeNoMatch,
-	agenttool.CodeAmbiguousMatch, agenttool.CodeNotApproved, agenttool.CodeCanceled, agenttool.CodeStore,
-}
-
 // check compares a call that ended, with its pages and the error of the last.
 func (e *callExpect) check(pages []page, err error) error {
-	if got := agenttool.CodeOf(err); got != agenttool.Code(e.Error) {
+	if got := agenttool.CodeOf(err); got != codes.Code(e.Error) {
 		switch {
 		case e.Error == "":
 			return fmt.Errorf("the call failed with %w; if that is meant, write expect: {error: %s}", err, got)

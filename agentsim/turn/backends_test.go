@@ -3,12 +3,14 @@ package turn_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 
 	"github.com/goliathfs/goliathfs/agentsim/turn"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
 
@@ -41,15 +43,16 @@ func TestBackends(t *testing.T) {
 		t.Fatal(err)
 	}
 	write := func(conversation, content string) error {
-		_, err := tools.WriteFile(t.Context(), agenttool.Scope{Conversation: conversation}, agenttool.WriteInput{Path: "/x", Content: content})
+		input := fmt.Appendf(nil, `{"path":"/x","content":%q}`, content)
+		_, err := tools.Call(t.Context(), agenttool.Scope{Conversation: conversation}, agenttool.WriteFile, input)
 		return err
 	}
 	read := func(conversation string) string {
-		res, err := tools.ReadFile(t.Context(), agenttool.Scope{Conversation: conversation}, agenttool.ReadInput{Path: "/x"})
+		res, err := tools.Call(t.Context(), agenttool.Scope{Conversation: conversation}, agenttool.ReadFile, []byte(`{"path":"/x"}`))
 		if err != nil {
 			return string(agenttool.CodeOf(err))
 		}
-		return res.Output.Content
+		return res.Output.(*agenttool.ReadOutput).Content
 	}
 	for _, conversation := range []string{"", "a"} {
 		if err := write(conversation, "of "+conversation); err != nil {
@@ -59,7 +62,7 @@ func TestBackends(t *testing.T) {
 	if read("") != "of " || read("a") != "of a" || opened["a"] != 1 || opened[""] != 1 {
 		t.Errorf("the conversations read %q and %q; opened %v", read(""), read("a"), opened)
 	}
-	if err := write("broken", ""); agenttool.CodeOf(err) != agenttool.CodeStore {
+	if err := write("broken", ""); agenttool.CodeOf(err) != codes.Store {
 		t.Errorf("a backend that does not open gave %v", err)
 	}
 	if err := backends.Dispose("a"); err != nil || closed != 1 || read("a") != "not-found" || opened["a"] != 2 {

@@ -13,6 +13,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/memory"
 	"github.com/goliathfs/goliathfs/agentsim/turn"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // recorder returns hooks that write down their phases, and fail in one.
@@ -137,7 +138,7 @@ func TestBeforeToolChangesDeniesStops(t *testing.T) {
 	}
 	opts.Hooks = decide(turn.ToolDecision{Deny: "not on Sundays"})
 	out, _ := run(t, opts, replies(tool("echo", `{"text":"a"}`), answer("ok"))...)
-	if statuses(out) != "declined" || !strings.Contains(out.Steps[0].Text, "not on Sundays") || out.Steps[0].Code != agenttool.CodeNotApproved {
+	if statuses(out) != "declined" || !strings.Contains(out.Steps[0].Text, "not on Sundays") || out.Steps[0].Code != codes.NotApproved {
 		t.Errorf("a denied call gave %+v", out.Steps[0])
 	}
 	opts.Hooks = decide(turn.ToolDecision{Stop: true})

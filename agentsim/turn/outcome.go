@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // Handler says who answered.
@@ -72,7 +73,7 @@ type Step struct {
 	Brief  string          // what the model wanted from it
 	Input  json.RawMessage // nil when it was skipped before it had arguments
 	Status Status
-	Code   agenttool.Code   // of an error, or not-approved
+	Code   codes.Code       // of an error, or not-approved
 	Text   string           // what the model sees
 	Tokens int              // of Text
 	Limit  int              // of Tokens, for a file tool that ran; 0 for others

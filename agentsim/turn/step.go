@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // step runs the planned tool and records what became of it. It reports whether
@@ -43,7 +44,7 @@ func (r *run) step(ctx context.Context, p Plan) (stop bool, err error) {
 		return false, err
 	}
 	if decision.Deny != "" {
-		s.Status, s.Code = StatusDeclined, agenttool.CodeNotApproved
+		s.Status, s.Code = StatusDeclined, codes.NotApproved
 		s.Text = shorten("declined by the application: "+strings.ToValidUTF8(decision.Deny, "\uFFFD"), summaryChars)
 		return false, r.record(&s, key)
 	}
@@ -146,7 +147,7 @@ func (r *run) execute(ctx context.Context, t *tool, s *Step) error {
 			return fmt.Errorf("the approval of %s failed: %w", t.name, err)
 		}
 		if !approved {
-			s.Status, s.Code = StatusDeclined, agenttool.CodeNotApproved
+			s.Status, s.Code = StatusDeclined, codes.NotApproved
 			s.Text = "declined by the user, nothing was changed: do not retry unless asked"
 			return nil
 		}

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/goliathfs/goliathfs/agentsim/turn"
-	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 const planEcho = `{"kind":"tool","tool":"echo","brief":"x"}`
@@ -108,7 +108,7 @@ func TestMissingValues(t *testing.T) {
 
 func TestRefusedByTheToolIsAToolError(t *testing.T) {
 	out, _ := run(t, turn.Options{Files: files(t, nil)}, replies(tool("readFile", `{"path":"relative"}`), answer("ok"))...)
-	if statuses(out) != "error" || out.Steps[0].Code != agenttool.CodeInvalidPath || out.Reason != "" {
+	if statuses(out) != "error" || out.Steps[0].Code != codes.InvalidPath || out.Reason != "" {
 		t.Errorf("steps %+v, reason %q", out.Steps, out.Reason)
 	}
 }
@@ -258,7 +258,7 @@ func TestApprovals(t *testing.T) {
 			if err != nil || statuses(out) != tt.want {
 				t.Errorf("%s of %s: %v, %v", name, f.Name, out, err)
 			}
-			if tt.want == "declined" && (out.Steps[0].Code != agenttool.CodeNotApproved || !strings.Contains(out.Steps[0].Text, "do not retry")) {
+			if tt.want == "declined" && (out.Steps[0].Code != codes.NotApproved || !strings.Contains(out.Steps[0].Text, "do not retry")) {
 				t.Errorf("%s: the step is %+v", name, out.Steps[0])
 			}
 		}

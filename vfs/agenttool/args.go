@@ -12,6 +12,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/internal/jsontext"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // args are the decoded arguments of a call: string, bool or int by name. Null
@@ -28,7 +29,7 @@ func parseArgs(s spec, input json.RawMessage) (args, error) {
 	dec := json.NewDecoder(bytes.NewReader(input))
 	dec.UseNumber()
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
-		return nil, refuse(CodeInvalidArgument, "the arguments of %s must be one JSON object with the names %s", s.name, s.paramNames())
+		return nil, refuse(codes.InvalidArgument, "the arguments of %s must be one JSON object with the names %s", s.name, s.paramNames())
 	}
 	a, seen := args{}, map[string]bool{}
 	for dec.More() {
@@ -39,10 +40,10 @@ func parseArgs(s spec, input json.RawMessage) (args, error) {
 		name, _ := tok.(string)
 		p, known := s.param(name)
 		if !known {
-			return nil, refuse(CodeInvalidArgument, "%s has no argument %s, use %s", s.name, quoted(name), s.paramNames())
+			return nil, refuse(codes.InvalidArgument, "%s has no argument %s, use %s", s.name, quoted(name), s.paramNames())
 		}
 		if seen[name] {
-			return nil, refuse(CodeInvalidArgument, "the argument %q is given twice, give it once", name)
+			return nil, refuse(codes.InvalidArgument, "the argument %q is given twice, give it once", name)
 		}
 		seen[name] = true
 		var v any
@@ -52,8 +53,8 @@ func parseArgs(s spec, input json.RawMessage) (args, error) {
 		if v, err = p.value(v); err != nil {
 			return nil, err
 		}
-		if v == "" && name == cursorParam.name {
-			return nil, refuse(CodeInvalidCursor, "the cursor is empty, pass nextCursor back exactly as it was given or leave it out for the first page")
+		if v == "" && name == cursorName {
+			return nil, refuse(codes.InvalidCursor, "the cursor is empty, pass nextCursor back exactly as it was given or leave it out for the first page")
 		}
 		if v != nil {
 			a[name] = v
@@ -63,11 +64,11 @@ func parseArgs(s spec, input json.RawMessage) (args, error) {
 		return nil, malformed(s, err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, refuse(CodeInvalidArgument, "the arguments of %s must be one JSON object and nothing after it", s.name)
+		return nil, refuse(codes.InvalidArgument, "the arguments of %s must be one JSON object and nothing after it", s.name)
 	}
 	for _, p := range s.params {
 		if _, given := a[p.name]; p.required && !given {
-			return nil, refuse(CodeInvalidArgument, "%s needs the argument %q", s.name, p.name)
+			return nil, refuse(codes.InvalidArgument, "%s needs the argument %q", s.name, p.name)
 		}
 	}
 	return a, nil
@@ -78,7 +79,7 @@ func malformed(s spec, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		why = "they end too early"
 	}
-	return &Error{CodeInvalidArgument, fmt.Sprintf("the arguments of %s are not valid JSON, send one object: %s", s.name, why), err}
+	return &Error{codes.InvalidArgument, fmt.Sprintf("the arguments of %s are not valid JSON, send one object: %s", s.name, why), err}
 }
 
 func (s spec) param(name string) (param, bool) {
@@ -112,7 +113,7 @@ func (p param) value(v any) (any, error) {
 	if p.kind == "integer" {
 		article = "an"
 	}
-	return nil, refuse(CodeInvalidArgument, "the argument %q must be %s %s", p.name, article, p.kind)
+	return nil, refuse(codes.InvalidArgument, "the argument %q must be %s %s", p.name, article, p.kind)
 }
 
 // maxWhole is the greatest whole number that every JSON reader keeps exact.
@@ -127,7 +128,7 @@ func (p param) whole(n json.Number) (any, error) {
 	if err == nil && f == math.Trunc(f) && math.Abs(f) <= maxWhole {
 		return toInt(int64(f)), nil
 	}
-	return nil, refuse(CodeInvalidArgument, "the argument %q must be a whole number of at most %d", p.name, int64(maxWhole))
+	return nil, refuse(codes.InvalidArgument, "the argument %q must be a whole number of at most %d", p.name, int64(maxWhole))
 }
 
 // toInt takes the nearest number where an int has 32 bits: as an offset it is
@@ -136,31 +137,29 @@ func toInt(i int64) int { return int(max(math.MinInt, min(i, math.MaxInt))) }
 
 func (a args) str(name string) string { s, _ := a[name].(string); return s }
 
-func (a args) isFalse(name string) bool { b, given := a[name].(bool); return given && !b }
-
-func (a args) integer(name string) *int {
-	if i, given := a[name].(int); given {
-		return &i
+// flag returns a boolean, or what it is when it is not given.
+func (a args) flag(name string, absent bool) bool {
+	if b, given := a[name].(bool); given {
+		return b
 	}
-	return nil
+	return absent
 }
 
-func (a args) revision() *vfs.Revision {
-	if s, given := a["revision"].(string); given {
-		r := vfs.Revision(s)
-		return &r
-	}
-	return nil
+func (a args) integer(name string) (n int, given bool) { n, given = a[name].(int); return n, given }
+
+func (a args) revision() (rev vfs.Revision, given bool) {
+	s, given := a["revision"].(string)
+	return vfs.Revision(s), given
 }
 
 // checkText refuses what a JSON decoder would quietly turn into U+FFFD: bytes
 // that are not UTF-8, and half of a surrogate pair.
 func checkText(input []byte) error {
 	if !utf8.Valid(input) {
-		return refuse(CodeInvalidArgument, "the arguments are not valid UTF-8, send them as UTF-8 text")
+		return refuse(codes.InvalidArgument, "the arguments are not valid UTF-8, send them as UTF-8 text")
 	}
 	if at, _ := jsontext.HalfPair(input); at >= 0 {
-		return refuse(CodeInvalidArgument, "the arguments hold half of a surrogate pair, send whole characters")
+		return refuse(codes.InvalidArgument, "the arguments hold half of a surrogate pair, send whole characters")
 	}
 	return nil
 }

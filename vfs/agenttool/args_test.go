@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 func TestArguments(t *testing.T) {
@@ -92,7 +93,7 @@ func FuzzCall(f *testing.F) {
 			return
 		}
 		var e *agenttool.Error
-		if !errors.As(err, &e) || e.Code == "" || e.Code == agenttool.CodeStore || strings.Contains(e.Message, "\n") {
+		if !errors.As(err, &e) || e.Code == "" || e.Code == codes.Store || strings.Contains(e.Message, "\n") {
 			t.Errorf("%q", err)
 		}
 	})

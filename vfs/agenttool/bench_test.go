@@ -68,12 +68,12 @@ func BenchmarkSearch(b *testing.B) {
 			for b.Loop() {
 				found, calls := 0, 0
 				for cursor := ""; ; calls++ {
-					res, err := tools.Grep(b.Context(), agenttool.Scope{}, agenttool.GrepInput{Pattern: needle, CaseSensitive: caseSensitive, Cursor: cursor})
+					out, err := run[*agenttool.GrepOutput](b, tools, agenttool.Grep, args{"pattern": needle, "ignoreCase": !caseSensitive, "cursor": cursor})
 					if err != nil {
 						b.Fatal(err)
 					}
-					found += len(res.Output.Matches)
-					if cursor = res.Output.Next(); cursor == "" {
+					found += len(out.Matches)
+					if cursor = out.Next(); cursor == "" {
 						break
 					}
 				}
@@ -91,12 +91,12 @@ func BenchmarkSearch(b *testing.B) {
 		for b.Loop() {
 			found := 0
 			for cursor := ""; ; {
-				res, err := tools.Glob(b.Context(), agenttool.Scope{}, agenttool.GlobInput{Pattern: "/**/e03/*7.txt", Cursor: cursor})
+				out, err := run[*agenttool.GlobOutput](b, tools, agenttool.Glob, args{"pattern": "/**/e03/*7.txt", "cursor": cursor})
 				if err != nil {
 					b.Fatal(err)
 				}
-				found += len(res.Output.Matches)
-				if cursor = res.Output.Next(); cursor == "" {
+				found += len(out.Matches)
+				if cursor = out.Next(); cursor == "" {
 					break
 				}
 			}
@@ -135,15 +135,15 @@ func BenchmarkCall(b *testing.B) {
 	b.Run("write+edit+delete", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			w, err := tools.WriteFile(b.Context(), agenttool.Scope{}, agenttool.WriteInput{Path: "/new.txt", Content: "one two"})
+			w, err := run[*agenttool.WriteOutput](b, tools, agenttool.WriteFile, args{"path": "/new.txt", "content": "one two"})
 			if err != nil {
 				b.Fatal(err)
 			}
-			e, err := tools.EditFile(b.Context(), agenttool.Scope{}, agenttool.EditInput{Path: "/new.txt", Revision: w.Output.Revision, OldText: "one", NewText: "1"})
+			e, err := run[*agenttool.WriteOutput](b, tools, agenttool.EditFile, args{"path": "/new.txt", "revision": w.Revision, "oldText": "one", "newText": "1"})
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := tools.DeleteFile(b.Context(), agenttool.Scope{}, agenttool.DeleteInput{Path: "/new.txt", Revision: e.Output.Revision}); err != nil {
+			if _, err := run[*agenttool.DeleteOutput](b, tools, agenttool.DeleteFile, args{"path": "/new.txt", "revision": e.Revision}); err != nil {
 				b.Fatal(err)
 			}
 		}

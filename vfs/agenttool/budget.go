@@ -1,10 +1,12 @@
 package agenttool
 
+import "github.com/goliathfs/goliathfs/vfs/agenttool/codes"
+
 // tokens counts a text.
 func (c *call) tokens(text string) (int, error) {
 	n := c.count(text)
 	if n < 0 {
-		return 0, refuse(CodeStore, "the token counter gave %d for a text, tell the application to return 0 or more", n)
+		return 0, refuse(codes.Store, "the token counter gave %d for a text, tell the application to return 0 or more", n)
 	}
 	return n, nil
 }
@@ -63,11 +65,11 @@ func (c *call) largest(least, most int, text func(size int) string) (page, bool,
 }
 
 // single returns the result of a tool that has one page.
-func single[O interface {
-	Output
-	text() string
-}](c *call, out O) (Result[O], error) {
+func (c *call) single(out output) (Result, error) {
 	text := out.text()
 	n, err := c.tokens(text)
-	return Result[O]{out, text, n}, err
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{out, text, n}, nil
 }

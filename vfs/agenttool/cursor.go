@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -72,11 +73,11 @@ func (q query) decode(cursor string) (mark, error) {
 	head, err := cursorEncoding.DecodeString(text)
 	canonical := cursorEncoding.EncodeToString(head) == text // the decoder skips line breaks
 	if err != nil || !canonical || len(text) > 24 || len(head) < sumLen+queryLen || string(head[:sumLen]) != string(checksum(head[sumLen:], path)) {
-		return mark{}, refuse(CodeInvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
+		return mark{}, refuse(codes.InvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
 	}
 	m, rest := mark{path: path}, head[sumLen:]
 	if string(rest[:queryLen]) != string(q.tag()) {
-		return mark{}, refuse(CodeInvalidCursor, "this cursor belongs to another query, repeat the arguments it was given for or start without a cursor")
+		return mark{}, refuse(codes.InvalidCursor, "this cursor belongs to another query, repeat the arguments it was given for or start without a cursor")
 	}
 	if rest = rest[queryLen:]; len(rest) == 0 {
 		return m, nil
@@ -86,7 +87,7 @@ func (q query) decode(cursor string) (mark, error) {
 		offset, n = binary.Uvarint(rest[revLen:])
 	}
 	if n <= 0 || n != len(rest)-revLen || offset > math.MaxInt {
-		return mark{}, refuse(CodeInvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
+		return mark{}, refuse(codes.InvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
 	}
 	m.inside, m.offset = true, int(offset)
 	copy(m.rev[:], rest)
@@ -99,13 +100,13 @@ func (m mark) resume(f vfs.File) (int, error) {
 		return 0, stale(f.Path)
 	}
 	if m.offset > len(f.Content) || m.offset != boundary(f.Content, m.offset) {
-		return 0, refuse(CodeInvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
+		return 0, refuse(codes.InvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
 	}
 	return m.offset, nil
 }
 
 func stale(path string) error {
-	return refuse(CodeStaleCursor, "%s changed since this cursor was given, start the query again without a cursor", path)
+	return refuse(codes.StaleCursor, "%s changed since this cursor was given, start the query again without a cursor", path)
 }
 
 // within reports whether a search cursor points into the directory searched.

@@ -2,15 +2,16 @@ package agenttool_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
 
@@ -19,36 +20,32 @@ func queries(t testing.TB) (*memfs.FS, map[string]func(tools *agenttool.Toolset,
 	b := memory(t, map[string]string{
 		"/docs/a.md": strings.Repeat("water\n", 40), "/docs/b.md": "water", "/docs/c.md": "", "/z": strings.Repeat("water\n", 40),
 	})
-	glob := func(pattern string) func(*agenttool.Toolset, string) (string, error) {
+	ctx := t.Context()
+	query := func(tool string, in args) func(*agenttool.Toolset, string) (string, error) {
 		return func(tools *agenttool.Toolset, cursor string) (string, error) {
-			res, err := tools.Glob(context.Background(), agenttool.Scope{}, agenttool.GlobInput{Pattern: pattern, Cursor: cursor})
+			in := maps.Clone(in)
+			in["cursor"] = cursor
+			res, err := runAs(ctx, tools, agenttool.Scope{}, tool, in)
 			if err != nil {
 				return "", err
 			}
 			return res.Output.Next(), nil
 		}
 	}
-	grep := func(pattern, path string, caseSensitive bool) func(*agenttool.Toolset, string) (string, error) {
-		return func(tools *agenttool.Toolset, cursor string) (string, error) {
-			res, err := tools.Grep(context.Background(), agenttool.Scope{}, agenttool.GrepInput{Pattern: pattern, Path: path, CaseSensitive: caseSensitive, Cursor: cursor})
-			if err != nil {
-				return "", err
-			}
-			return res.Output.Next(), nil
-		}
+	glob := func(pattern string) func(*agenttool.Toolset, string) (string, error) {
+		return query("glob", args{"pattern": pattern})
+	}
+	grep := func(pattern string, more args) func(*agenttool.Toolset, string) (string, error) {
+		in := args{"pattern": pattern}
+		maps.Copy(in, more)
+		return query("grep", in)
 	}
 	read := func(path string) func(*agenttool.Toolset, string) (string, error) {
-		return func(tools *agenttool.Toolset, cursor string) (string, error) {
-			res, err := tools.ReadFile(context.Background(), agenttool.Scope{}, agenttool.ReadInput{Path: path, Cursor: cursor})
-			if err != nil {
-				return "", err
-			}
-			return res.Output.Next(), nil
-		}
+		return query("readFile", args{"path": path})
 	}
 	return b, map[string]func(*agenttool.Toolset, string) (string, error){
 		"glob docs": glob("/docs/*"), "glob all": glob("/**"),
-		"grep": grep("water", "", false), "grep case": grep("water", "", true), "grep docs": grep("water", "/docs", false), "grep wate": grep("wate", "", false),
+		"grep": grep("water", nil), "grep case": grep("water", args{"ignoreCase": false}), "grep docs": grep("water", args{"path": "/docs"}), "grep wate": grep("wate", nil),
 		"read a": read("/docs/a.md"), "read z": read("/z"),
 	}
 }
@@ -74,7 +71,7 @@ func TestCursorsBelongToTheirQuery(t *testing.T) {
 			if from == to && err != nil {
 				t.Errorf("%s refuses its own cursor: %v", to, err)
 			}
-			if from != to && agenttool.CodeOf(err) != agenttool.CodeInvalidCursor {
+			if from != to && agenttool.CodeOf(err) != codes.InvalidCursor {
 				t.Errorf("%s takes the cursor of %s: %v", to, from, err)
 			}
 		}
@@ -105,7 +102,7 @@ func TestCursorsNoticeMistakes(t *testing.T) {
 			if m == cursor || m == "" {
 				continue
 			}
-			if _, err := q(tools, m); agenttool.CodeOf(err) != agenttool.CodeInvalidCursor {
+			if _, err := q(tools, m); agenttool.CodeOf(err) != codes.InvalidCursor {
 				t.Errorf("%s: %q for %q is taken: %v", name, m, cursor, err)
 			}
 		}
@@ -161,11 +158,11 @@ func TestForgedCursors(t *testing.T) {
 		}
 		tag, rev := head[3:6], make([]byte, 5)
 		copy(rev, head[6:])
-		use := func(cursor string) (string, agenttool.Code) {
+		use := func(cursor string) (string, codes.Code) {
 			return call(t, tools, q.tool, fmt.Sprintf(`{%s,"cursor":%q}`, q.args, cursor))
 		}
 		for name, cursor := range q.make(tag, rev) {
-			if msg, code := use(cursor); code != agenttool.CodeInvalidCursor {
+			if msg, code := use(cursor); code != codes.InvalidCursor {
 				t.Errorf("%s, %s: %s %q", q.tool, name, code, msg)
 			}
 		}
@@ -173,7 +170,7 @@ func TestForgedCursors(t *testing.T) {
 			if msg, code := use(forged(q.path, tag, rev, offset(3))); code != "" {
 				t.Errorf("%s: %s %q", q.tool, code, msg)
 			}
-			if msg, code := use(forged(q.path, tag, make([]byte, 5), offset(3))); code != agenttool.CodeStaleCursor {
+			if msg, code := use(forged(q.path, tag, make([]byte, 5), offset(3))); code != codes.StaleCursor {
 				t.Errorf("%s of another revision: %s %q", q.tool, code, msg)
 			}
 		}
@@ -205,7 +202,7 @@ func FuzzCursor(f *testing.F) {
 			return
 		}
 		for name, q := range all {
-			if _, err := q(tools, cursor); agenttool.CodeOf(err) != agenttool.CodeInvalidCursor {
+			if _, err := q(tools, cursor); agenttool.CodeOf(err) != codes.InvalidCursor {
 				t.Errorf("%s takes %q: %v", name, cursor, err)
 			}
 		}

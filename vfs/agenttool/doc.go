@@ -8,11 +8,11 @@
 // and, inside a file, to the revision it was cut from; an altered, foreign or
 // stale one is refused, never answered with a restart.
 //
-// A Toolset is made once. Tools describes the tools for a model's prompt; Call
-// runs one from JSON; Glob, Grep and the others are the same calls typed. A call
-// returns the structured output, the text for the model, and what that text
-// costs. One place decides budgets (budget.go), one encodes cursors (cursor.go),
-// one renders text (render.go).
+// A Toolset is made once. Tools describes the tools for a model's prompt, and Call
+// runs one. A call returns the structured output, the text for the model, and what
+// that text costs; an error has one of the codes of package codes. Each tool is one
+// file; what they share is the budget (budget.go), cursors (cursor.go), the walk of
+// a search (search.go) and the way text is rendered (text.go).
 //
 // It is not an authorization system: a root and a namespace say where a tool
 // looks, not who may. Approval of writes belongs to the harness, which Tool.

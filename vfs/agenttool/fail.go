@@ -1,6 +1,7 @@
 package agenttool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -23,13 +25,13 @@ func (c *call) file(path string) (string, error) {
 
 func (c *call) inside(path string) error {
 	if !vpath.Within(path, c.opts.Root) {
-		return refuse(CodeOutsideRoot, "%s is outside %s, use a path at or below that", path, c.opts.Root)
+		return refuse(codes.OutsideRoot, "%s is outside %s, use a path at or below that", path, c.opts.Root)
 	}
 	return nil
 }
 
 func badPath(path string, err error) error {
-	return &Error{CodeInvalidPath, fmt.Sprintf("%s is no usable path (%s), send an absolute path such as /notes/today.md", quoted(path), cause(err)), err}
+	return &Error{codes.InvalidPath, fmt.Sprintf("%s is no usable path (%s), send an absolute path such as /notes/today.md", quoted(path), cause(err)), err}
 }
 
 // quoted shortens what a model sent for a message, so that a message stays one.
@@ -41,40 +43,40 @@ func quoted(sent string) string {
 }
 
 // read returns a file whose content is text.
-func (c *call) read(path string) (vfs.File, error) {
-	f, err := vfs.Read(c.ctx, c.b, path)
+func (c *call) read(ctx context.Context, path string) (vfs.File, error) {
+	f, err := vfs.Read(ctx, c.b, path)
 	if err == nil && !utf8.ValidString(f.Content) {
 		err = vfs.ErrNotText
 	}
 	if err != nil {
-		return vfs.File{}, c.fail(path, err)
+		return vfs.File{}, c.fail(ctx, path, err)
 	}
 	return f, nil
 }
 
 // fail turns an error about one file into what a model can act on.
-func (c *call) fail(path string, err error) error {
+func (c *call) fail(ctx context.Context, path string, err error) error {
 	var message string
-	code := Code(vfs.Code(err))
+	code := codes.Code(vfs.Code(err))
 	switch code {
-	case CodeNotFound:
-		message = c.missing(path)
-	case CodeConflict:
+	case codes.NotFound:
+		message = c.missing(ctx, path)
+	case codes.Conflict:
 		message = path + " is at another revision, read it again and use the revision it has now"
-	case CodeReadOnly:
+	case codes.ReadOnly:
 		message = path + " cannot be changed, write to another path"
-	case CodeNotText:
+	case codes.NotText:
 		message = path + " is not text, choose another file"
-	case CodeTooLarge:
+	case codes.TooLarge:
 		message = path + " is larger than the store allows, split it into several files"
-	case CodeCanceled:
+	case codes.Canceled:
 		message = "the call was canceled, do not go on"
-	case CodeInvalidPath:
+	case codes.InvalidPath:
 		return badPath(path, err)
-	case CodeInvalidArgument:
+	case codes.InvalidArgument:
 		message = fmt.Sprintf("%s was refused (%s), change the arguments", path, cause(err))
 	default:
-		code = CodeStore
+		code = codes.Store
 		message = fmt.Sprintf("the store failed on %s (%s), try once more, then tell the user", path, cause(err))
 	}
 	return &Error{code, message, err}
@@ -90,8 +92,8 @@ func cause(err error) string {
 }
 
 // missing says why a file may not be where the model looked.
-func (c *call) missing(path string) string {
-	page, err := vfs.List(c.ctx, c.b, path, vfs.ListOptions{Limit: 1})
+func (c *call) missing(ctx context.Context, path string) string {
+	page, err := vfs.List(ctx, c.b, path, vfs.ListOptions{Limit: 1})
 	if err == nil && len(page.Files) > 0 {
 		return path + " is a directory, find the files below it with glob"
 	}
@@ -100,7 +102,7 @@ func (c *call) missing(path string) string {
 		if other == path {
 			continue
 		}
-		if _, err := vfs.Stat(c.ctx, c.b, other); err == nil {
+		if _, err := vfs.Stat(ctx, c.b, other); err == nil {
 			return fmt.Sprintf("there is no file at %s spelled this way, but one of the same look whose accents are encoded otherwise, copy its path from glob", path)
 		}
 	}

@@ -1,37 +1,77 @@
 package agenttool
 
 import (
+	"context"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-func (c *call) glob(in GlobInput) (Result[*GlobOutput], error) {
-	var none Result[*GlobOutput]
-	p, err := compile(in.Pattern)
-	if err != nil {
-		return none, err
+// Glob is the name of the tool that finds files by path pattern.
+const Glob = "glob"
+
+type globTool struct{}
+
+func (globTool) spec() spec {
+	return spec{Glob, "Find files by path pattern: * within a segment, ** across directories, ? for one character.", false, []param{
+		{"pattern", "string", "Absolute pattern that starts with /, such as /**/*.md.", true},
+		cursorParam(),
+	}}
+}
+
+// GlobOutput is a page of glob.
+type GlobOutput struct {
+	Matches    []GlobMatch `json:"matches"`
+	NextCursor *string     `json:"nextCursor"`
+}
+
+// GlobMatch is one file that glob found.
+type GlobMatch struct {
+	Path     string       `json:"path"`
+	Revision vfs.Revision `json:"revision"`
+}
+
+// Next implements Output.
+func (o *GlobOutput) Next() string { return deref(o.NextCursor) }
+
+func (o *GlobOutput) text() string {
+	b := append(make([]byte, 0, 64+80*len(o.Matches)), `{"matches":[`...)
+	for i, m := range o.Matches {
+		b = appendComma(b, i)
+		b = appendFile(b, m.Path, m.Revision)
+		b = append(b, '}')
 	}
-	q := newQuery(Glob, c.opts.Root, in.Pattern)
-	dir, possible := c.narrow(p.dir())
-	m, err := c.resume(q, in.Cursor, dir)
+	b = appendCursor(append(b, ']'), o.NextCursor)
+	return string(append(b, '}'))
+}
+
+func (globTool) run(ctx context.Context, c *call, a args) (Result, error) {
+	text := a.str("pattern")
+	p, err := compile(text)
 	if err != nil {
-		return none, err
+		return Result{}, err
+	}
+	q := newQuery(Glob, c.opts.Root, text)
+	dir, possible := c.narrow(p.dir())
+	m, err := c.resume(q, a.str(cursorName), dir)
+	if err != nil {
+		return Result{}, err
 	}
 	if m.inside {
-		return none, refuse(CodeInvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
+		return Result{}, refuse(codes.InvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
 	}
 	matches, end := []GlobMatch{}, ""
 	switch {
 	case !possible || vpath.Check(p.dir()) != nil: // no file can match
 	case p.exact:
-		matches, err = c.globExact(p.prefix)
+		matches, err = c.globExact(ctx, p.prefix)
 	default:
-		matches, end, err = c.globBelow(p, dir, m.path)
+		matches, end, err = c.globBelow(ctx, p, dir, m.path)
 	}
 	if err != nil {
-		return none, err
+		return Result{}, err
 	}
 	out := &GlobOutput{}
 	set := func(n int) string {
@@ -46,29 +86,29 @@ func (c *call) glob(in GlobInput) (Result[*GlobOutput], error) {
 	}
 	fit, ok, err := c.largest(min(1, len(matches)), len(matches), set)
 	if err != nil {
-		return none, err
+		return Result{}, err
 	}
 	if !ok {
 		if len(matches) > 0 {
 			end = matches[0].Path
 		}
-		return none, c.noRoom(end)
+		return Result{}, c.noRoom(end)
 	}
 	set(fit.size)
-	return Result[*GlobOutput]{out, fit.text, fit.tokens}, nil
+	return Result{out, fit.text, fit.tokens}, nil
 }
 
 // globExact finds the one file that a pattern without wildcards names.
-func (c *call) globExact(path string) ([]GlobMatch, error) {
+func (c *call) globExact(ctx context.Context, path string) ([]GlobMatch, error) {
 	if vpath.CheckFile(path) != nil || !vpath.Within(path, c.opts.Root) {
 		return []GlobMatch{}, nil
 	}
-	info, err := vfs.Stat(c.ctx, c.b, path)
+	info, err := vfs.Stat(ctx, c.b, path)
 	switch {
-	case CodeOf(err) == CodeNotFound:
+	case CodeOf(err) == codes.NotFound:
 		return []GlobMatch{}, nil
 	case err != nil:
-		return nil, c.fail(path, err)
+		return nil, c.fail(ctx, path, err)
 	}
 	return []GlobMatch{{info.Path, info.Revision}}, nil
 }
@@ -76,11 +116,11 @@ func (c *call) globExact(path string) ([]GlobMatch, error) {
 // globBelow inspects files until a page is full, and returns the last file
 // inspected when others may follow. Of a directory in which nothing can match
 // it inspects one file.
-func (c *call) globBelow(p *pattern, dir, after string) (matches []GlobMatch, end string, err error) {
+func (c *call) globBelow(ctx context.Context, p *pattern, dir, after string) (matches []GlobMatch, end string, err error) {
 	matches = []GlobMatch{}
 	files := newLister(c, dir, after, min(c.opts.MaxFiles, 256))
 	for inspected := 1; ; inspected++ {
-		info, ok, err := files.next()
+		info, ok, err := files.next(ctx)
 		if err != nil || !ok {
 			return matches, "", err
 		}

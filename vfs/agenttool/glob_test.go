@@ -10,23 +10,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 func globAll(t *testing.T, tools *agenttool.Toolset, pattern string) (paths []string, pages int) {
 	t.Helper()
-	in := agenttool.GlobInput{Pattern: pattern}
+	cursor := ""
 	paths = []string{}
 	for {
-		res, err := tools.Glob(t.Context(), agenttool.Scope{}, in)
+		out, err := run[*agenttool.GlobOutput](t, tools, "glob", args{"pattern": pattern, "cursor": cursor})
 		if err != nil {
 			t.Fatalf("%s: %v", pattern, err)
 		}
 		pages++
-		for _, m := range res.Output.Matches {
+		for _, m := range out.Matches {
 			paths = append(paths, m.Path)
 		}
-		if in.Cursor = res.Output.Next(); in.Cursor == "" {
+		if cursor = out.Next(); cursor == "" {
 			return paths, pages
 		}
 	}
@@ -165,14 +166,14 @@ func FuzzGlob(f *testing.F) {
 			t.Skip("no store lists such a path")
 		}
 		tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{clean: ""}), MaxTokens: 100000})
-		res, err := tools.Glob(t.Context(), agenttool.Scope{}, agenttool.GlobInput{Pattern: pattern})
+		out, err := run[*agenttool.GlobOutput](t, tools, "glob", args{"pattern": pattern})
 		if err != nil {
-			if agenttool.CodeOf(err) != agenttool.CodeInvalidArgument {
+			if agenttool.CodeOf(err) != codes.InvalidArgument {
 				t.Error(err)
 			}
 			return
 		}
-		if got, want := len(res.Output.Matches) == 1, globRegexp(pattern).MatchString(clean); got != want {
+		if got, want := len(out.Matches) == 1, globRegexp(pattern).MatchString(clean); got != want {
 			t.Errorf("%q matches %q: %v, want %v", pattern, clean, got, want)
 		}
 	})

@@ -1,226 +1,110 @@
 package agenttool
 
 import (
-	"strings"
+	"context"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-const (
-	maxPatternUnits = 256
-	// scanUnits bounds what one grep call scans, in UTF-16 code units.
-	scanUnits    = 65536
-	leadUnits    = 30  // of an excerpt before the hit
-	excerptRunes = 100 // of an excerpt at most
-)
+// Grep is the name of the tool that finds lines by a text in them.
+const Grep = "grep"
 
-func (c *call) grep(in GrepInput) (Result[*GrepOutput], error) {
-	var none Result[*GrepOutput]
-	switch units, valid := vpath.Units(in.Pattern), utf8.ValidString(in.Pattern); {
+type grepTool struct{}
+
+func (grepTool) spec() spec {
+	return spec{Grep, "Find lines that contain a literal text.", false, []param{
+		{"pattern", "string", "The text to find, taken literally.", true},
+		{"path", "string", "File or directory to search; everything when omitted.", false},
+		{"ignoreCase", "boolean", "Ignore upper and lower case; true when omitted.", false},
+		cursorParam(),
+	}}
+}
+
+// GrepOutput is a page of grep.
+type GrepOutput struct {
+	Matches    []GrepMatch `json:"matches"`
+	NextCursor *string     `json:"nextCursor"`
+	// Skipped names files that could not be searched, such as one whose bytes are
+	// not text.
+	Skipped []string `json:"skipped,omitempty"`
+}
+
+// GrepMatch is one line that grep found.
+type GrepMatch struct {
+	Path     string       `json:"path"`
+	Revision vfs.Revision `json:"revision"`
+	Line     int          `json:"line"`    // one-based
+	Excerpt  string       `json:"excerpt"` // at most 100 code points around the first hit
+}
+
+// Next implements Output.
+func (o *GrepOutput) Next() string { return deref(o.NextCursor) }
+
+func (o *GrepOutput) text() string {
+	b := append(make([]byte, 0, 128+200*len(o.Matches)), `{"matches":[`...)
+	for i, m := range o.Matches {
+		b = appendComma(b, i)
+		b = appendFile(b, m.Path, m.Revision)
+		b = strconv.AppendInt(append(b, `,"line":`...), int64(m.Line), 10)
+		b = appendString(append(b, `,"excerpt":`...), m.Excerpt)
+		b = append(b, '}')
+	}
+	b = appendCursor(append(b, ']'), o.NextCursor)
+	for i, path := range o.Skipped {
+		if i == 0 {
+			b = append(b, `,"skipped":[`...)
+		}
+		b = appendString(appendComma(b, i), path)
+	}
+	if len(o.Skipped) > 0 {
+		b = append(b, ']')
+	}
+	return string(append(b, '}'))
+}
+
+const maxPatternUnits = 256
+
+func (grepTool) run(ctx context.Context, c *call, a args) (Result, error) {
+	pattern, ignoreCase := a.str("pattern"), a.flag("ignoreCase", true)
+	switch units, valid := vpath.Units(pattern), utf8.ValidString(pattern); {
 	case units < 1 || units > maxPatternUnits:
-		return none, refuse(CodeInvalidArgument, "the pattern has %d UTF-16 code units, send 1 to %d", units, maxPatternUnits)
+		return Result{}, refuse(codes.InvalidArgument, "the pattern has %d UTF-16 code units, send 1 to %d", units, maxPatternUnits)
 	case !valid:
-		return none, refuse(CodeInvalidArgument, "the pattern is not valid UTF-8, send it as text")
+		return Result{}, refuse(codes.InvalidArgument, "the pattern is not valid UTF-8, send it as text")
 	}
 	dir := c.opts.Root
-	if in.Path != "" {
-		clean, err := vpath.Clean(in.Path)
+	if path, given := a["path"].(string); given {
+		clean, err := vpath.Clean(path)
 		if err != nil {
-			return none, badPath(in.Path, err)
+			return Result{}, badPath(path, err)
 		}
 		if err := c.inside(clean); err != nil {
-			return none, err
+			return Result{}, err
 		}
 		dir = clean
 	}
-	mode := "fold"
-	if in.CaseSensitive {
-		mode = "exact"
+	mode := "exact"
+	if ignoreCase {
+		mode = "fold"
 	}
-	q := newQuery(Grep, c.opts.Root, dir, mode, in.Pattern)
-	m, err := c.resume(q, in.Cursor, dir)
+	q := newQuery(Grep, c.opts.Root, dir, mode, pattern)
+	m, err := c.resume(q, a.str(cursorName), dir)
 	if err != nil {
-		return none, err
+		return Result{}, err
 	}
-	g := &grepper{c: c, needle: newNeedle(in.Pattern, !in.CaseSensitive)}
-	if err := g.run(dir, m); err != nil {
-		return none, err
+	g := &grepper{c: c, needle: newNeedle(pattern, ignoreCase)}
+	if err := g.run(ctx, dir, m); err != nil {
+		return Result{}, err
 	}
 	return g.fit(q)
 }
 
-// grepper is one call of grep: what it has found, and how much it scanned.
-type grepper struct {
-	c       *call
-	needle  *needle
-	items   []grepItem
-	matches int
-	units   int
-	end     *position // where the next page starts, nil at the end
-}
-
-// grepItem is a match, or the path of a file that was skipped.
-type grepItem struct {
-	match   GrepMatch
-	skipped string
-	next    position // where a page that ends with this item goes on
-}
-
-// run scans files from a mark until a bound is reached or all are done.
-func (g *grepper) run(dir string, m mark) error {
-	files := newLister(g.c, dir, m.path, min(g.c.opts.MaxFiles, leastListed))
-	inspected := 0
-	visit := func(path string, start func(vfs.File) (int, error)) (done bool, err error) {
-		inspected++
-		if err := g.file(path, start); err != nil || g.end != nil {
-			return true, err
-		}
-		if inspected == g.c.opts.MaxFiles || g.units >= scanUnits || g.matches == g.c.opts.MaxMatches {
-			if files.more() {
-				g.end = &position{path: path}
-			}
-			return true, nil
-		}
-		return false, nil
-	}
-	if m.inside {
-		if done, err := visit(m.path, m.resumeLine); done || err != nil {
-			return err
-		}
-	}
-	for {
-		info, ok, err := files.next()
-		if err != nil || !ok {
-			return err
-		}
-		if done, err := visit(info.Path, nil); done || err != nil {
-			return err
-		}
-	}
-}
-
-// resumeLine is resume for a cursor that stands at the start of a line.
-func (m mark) resumeLine(f vfs.File) (int, error) {
-	at, err := m.resume(f)
-	if err == nil && at > 0 && f.Content[at-1] != '\n' {
-		err = refuse(CodeInvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
-	}
-	return at, err
-}
-
-// file scans one file, from what start returns if a cursor was inside it.
-func (g *grepper) file(path string, start func(vfs.File) (int, error)) error {
-	f, err := g.c.b.Read(g.c.ctx, path)
-	switch code := CodeOf(err); {
-	case code == CodeNotFound && start != nil:
-		return stale(path)
-	case code == CodeNotFound: // it went after it was listed
-		return nil
-	case code == CodeNotText, code == CodeTooLarge:
-		g.skip(path)
-		return nil
-	case err != nil:
-		return g.c.fail(path, err)
-	}
-	at := 0
-	if start != nil {
-		f.Path = path
-		if at, err = start(f); err != nil {
-			return err
-		}
-	}
-	stop := bound(f.Content, at, scanUnits-g.units)
-	scan := g.needle.in(f.Content[:stop])
-	// Search before counting: the search is what brings a content into the
-	// cache fastest.
-	hit := scan.find(at)
-	units, ascii := countUnits(f.Content[at:stop])
-	if !ascii && !utf8.ValidString(f.Content) {
-		g.skip(path)
-		return nil
-	}
-	g.units += units
-	g.lines(f, path, scan, hit)
-	if g.end == nil && stop < len(f.Content) {
-		g.end = &position{path, f.Revision, stop}
-	}
-	return nil
-}
-
-func (g *grepper) skip(path string) {
-	g.items = append(g.items, grepItem{skipped: path, next: position{path: path}})
-}
-
-// bound returns the end of the line, from at on, in which so many units are
-// used up, or of the content.
-func bound(content string, at, units int) int {
-	rest := content[at:]
-	if len(rest) < units { // a byte is at most one unit
-		return len(content)
-	}
-	end := unitsEnd(rest, units) // at least 1, for units is
-	i := strings.IndexByte(rest[end-1:], '\n')
-	if i < 0 {
-		return len(content)
-	}
-	return at + end + i
-}
-
-// lines collects the lines of f in which scan finds the needle, the first time
-// at hit.
-func (g *grepper) lines(f vfs.File, path string, scan *scanner, hit int) {
-	text := scan.s
-	line, counted := 0, 0 // the number of line feeds before counted
-	for at := 0; hit >= 0; hit = scan.find(at) {
-		start := strings.LastIndexByte(text[:hit], '\n') + 1
-		end := len(text)
-		if i := strings.IndexByte(text[hit:], '\n'); i >= 0 {
-			end = hit + i
-		}
-		line += strings.Count(text[counted:start], "\n")
-		counted = start
-		at = min(end+1, len(text))
-		next := position{path: path}
-		if at < len(f.Content) {
-			next = position{path, f.Revision, at}
-		}
-		g.items = append(g.items, grepItem{
-			match: GrepMatch{path, f.Revision, line + 1, excerpt(text[start:end], hit-start)},
-			next:  next,
-		})
-		if g.matches++; g.matches == g.c.opts.MaxMatches {
-			if next.rev != "" {
-				g.end = &next
-			}
-			return
-		}
-	}
-}
-
-// excerpt cuts a line around the hit in it.
-func excerpt(line string, hit int) string {
-	start := hit
-	for units := 0; start > 0 && units < leadUnits; {
-		r, size := utf8.DecodeLastRuneInString(line[:start])
-		start -= size
-		units++
-		if r > 0xFFFF {
-			units++
-		}
-	}
-	end := start
-	for runes := 0; end < len(line) && runes < excerptRunes; runes++ {
-		_, size := utf8.DecodeRuneInString(line[end:])
-		end += size
-	}
-	return line[start:end]
-}
-
 // fit makes the page of what was found.
-func (g *grepper) fit(q query) (Result[*GrepOutput], error) {
-	var none Result[*GrepOutput]
+func (g *grepper) fit(q query) (Result, error) {
 	out := &GrepOutput{}
 	set := func(n int) string {
 		out.Matches, out.Skipped, out.NextCursor = []GrepMatch{}, nil, nil
@@ -254,14 +138,14 @@ func (g *grepper) fit(q query) (Result[*GrepOutput], error) {
 	}
 	switch {
 	case err != nil:
-		return none, err
+		return Result{}, err
 	case !ok && len(g.items) > 0:
-		return none, g.c.noRoom(g.items[0].next.path)
+		return Result{}, g.c.noRoom(g.items[0].next.path)
 	case !ok && g.end != nil: // the cursor of an empty page is too long
-		return none, g.c.noRoom(g.end.path)
+		return Result{}, g.c.noRoom(g.end.path)
 	case !ok:
-		return none, g.c.noRoom("")
+		return Result{}, g.c.noRoom("")
 	}
 	set(p.size)
-	return Result[*GrepOutput]{out, p.text, p.tokens}, nil
+	return Result{out, p.text, p.tokens}, nil
 }

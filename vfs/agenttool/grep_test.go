@@ -13,19 +13,20 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // grepAll follows a grep to its end.
-func grepAll(t *testing.T, tools *agenttool.Toolset, in agenttool.GrepInput) (matches []agenttool.GrepMatch, skipped []string, pages int) {
+func grepAll(t *testing.T, tools *agenttool.Toolset, in args) (matches []agenttool.GrepMatch, skipped []string, pages int) {
 	t.Helper()
 	for {
-		res, err := tools.Grep(t.Context(), agenttool.Scope{}, in)
+		out, err := run[*agenttool.GrepOutput](t, tools, "grep", in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		matches, skipped = append(matches, res.Output.Matches...), append(skipped, res.Output.Skipped...)
+		matches, skipped = append(matches, out.Matches...), append(skipped, out.Skipped...)
 		pages++
-		if in.Cursor = res.Output.Next(); in.Cursor == "" {
+		if in["cursor"] = out.Next(); out.Next() == "" {
 			return matches, skipped, pages
 		}
 	}
@@ -72,7 +73,7 @@ func TestGrep(t *testing.T) {
 		for name, b := range stores(t, map[string]string{"/f": c.content}) {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
 				tools := toolset(t, agenttool.Options{Backend: b, MaxTokens: 10000})
-				got, _, _ := grepAll(t, tools, agenttool.GrepInput{Pattern: c.pattern, CaseSensitive: c.caseSensitive})
+				got, _, _ := grepAll(t, tools, args{"pattern": c.pattern, "ignoreCase": !c.caseSensitive})
 				want := []string{}
 				for _, w := range c.want {
 					want = append(want, "/f:"+w)
@@ -99,7 +100,7 @@ func TestGrepPages(t *testing.T) {
 				for _, maxFiles := range []int{1, 2, 5, 128} {
 					for _, budget := range []int{90, 512, 100000} {
 						tools := toolset(t, agenttool.Options{Backend: b, MaxMatches: size, MaxFiles: maxFiles, MaxTokens: budget})
-						got, _, _ := grepAll(t, tools, agenttool.GrepInput{Pattern: "HIT"})
+						got, _, _ := grepAll(t, tools, args{"pattern": "HIT"})
 						if want == nil {
 							want = at(got)
 						}
@@ -129,7 +130,7 @@ func TestGrepScanBound(t *testing.T) {
 		{"one long last line", strings.Repeat("a", 300000), 1},
 	} {
 		tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/f": c.content})})
-		if _, _, pages := grepAll(t, tools, agenttool.GrepInput{Pattern: "absent"}); pages != c.pages {
+		if _, _, pages := grepAll(t, tools, args{"pattern": "absent"}); pages != c.pages {
 			t.Errorf("%s: %d pages, want %d", c.name, pages, c.pages)
 		}
 	}
@@ -165,7 +166,7 @@ func TestGrepSkipped(t *testing.T) {
 	for _, size := range []int{1, 2, 10} {
 		for _, budget := range []int{60, 512} {
 			tools := toolset(t, agenttool.Options{Backend: b, MaxMatches: size, MaxTokens: budget})
-			matches, skipped, _ := grepAll(t, tools, agenttool.GrepInput{Pattern: "hit"})
+			matches, skipped, _ := grepAll(t, tools, args{"pattern": "hit"})
 			if diff := cmp.Diff([]string{"/a:1:hit", "/z:1:hit"}, at(matches)); diff != "" {
 				t.Error(diff)
 			}
@@ -178,11 +179,11 @@ func TestGrepSkipped(t *testing.T) {
 	if text, _ := call(t, tools, "grep", `{"pattern":"nothing"}`); text != `{"matches":[],"nextCursor":null,"skipped":["/bad1","/bad2"]}` {
 		t.Error(text)
 	}
-	if _, code := call(t, tools, "readFile", `{"path":"/bad2"}`); code != agenttool.CodeNotText {
+	if _, code := call(t, tools, "readFile", `{"path":"/bad2"}`); code != codes.NotText {
 		t.Errorf("a read of bytes that are no text: %q", code)
 	}
 	broken := faulty{mem, func(path string) (vfs.File, error, bool) { return vfs.File{}, errors.New("disk on fire"), path == "/z" }}
-	if msg, code := call(t, toolset(t, agenttool.Options{Backend: broken}), "grep", `{"pattern":"hit"}`); code != agenttool.CodeStore || !strings.Contains(msg, "disk on fire") {
+	if msg, code := call(t, toolset(t, agenttool.Options{Backend: broken}), "grep", `{"pattern":"hit"}`); code != codes.Store || !strings.Contains(msg, "disk on fire") {
 		t.Errorf("%q %s", code, msg)
 	}
 	if text, code := call(t, tools, "grep", `{"pattern":"hit","path":"/missing"}`); code != "" || text != `{"matches":[],"nextCursor":null}` {
@@ -195,23 +196,23 @@ func TestGrepStale(t *testing.T) {
 	for name, b := range stores(t, map[string]string{"/f": strings.Repeat("hit\n", 30), "/z": "hit"}) {
 		t.Run(name, func(t *testing.T) {
 			tools := toolset(t, agenttool.Options{Backend: b})
-			first, err := tools.Grep(t.Context(), agenttool.Scope{}, agenttool.GrepInput{Pattern: "hit"})
+			first, err := run[*agenttool.GrepOutput](t, tools, "grep", args{"pattern": "hit"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			next := agenttool.GrepInput{Pattern: "hit", Cursor: first.Output.Next()}
-			rev := first.Output.Matches[0].Revision
+			next := args{"pattern": "hit", "cursor": first.Next()}
+			rev := first.Matches[0].Revision
 			info, err := vfs.Write(t.Context(), b, "/f", "other", rev)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := tools.Grep(t.Context(), agenttool.Scope{}, next); agenttool.CodeOf(err) != agenttool.CodeStaleCursor {
+			if _, err := run[*agenttool.GrepOutput](t, tools, "grep", next); agenttool.CodeOf(err) != codes.StaleCursor {
 				t.Errorf("after a change: %v", err)
 			}
 			if err := vfs.Remove(t.Context(), b, "/f", info.Revision); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := tools.Grep(t.Context(), agenttool.Scope{}, next); agenttool.CodeOf(err) != agenttool.CodeStaleCursor {
+			if _, err := run[*agenttool.GrepOutput](t, tools, "grep", next); agenttool.CodeOf(err) != codes.StaleCursor {
 				t.Errorf("after a delete: %v", err)
 			}
 		})
@@ -222,17 +223,17 @@ func TestGrepStale(t *testing.T) {
 func TestGrepShrinks(t *testing.T) {
 	path := "/" + strings.Repeat("p", 40)
 	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{path: strings.Repeat("漢", 99)}), MaxTokens: 80})
-	res, err := tools.Grep(t.Context(), agenttool.Scope{}, agenttool.GrepInput{Pattern: "漢"})
+	res, err := runAs(t.Context(), tools, agenttool.Scope{}, "grep", args{"pattern": "漢"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	excerpt := res.Output.Matches[0].Excerpt
+	excerpt := res.Output.(*agenttool.GrepOutput).Matches[0].Excerpt
 	if n := utf8.RuneCountInString(excerpt); n == 0 || n >= 99 || res.Tokens > 80 || res.Tokens < 78 {
 		t.Errorf("%d characters, %d tokens", n, res.Tokens)
 	}
 	small := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{path: "漢"}), MaxTokens: 20})
 	for tool, input := range map[string]string{"grep": `{"pattern":"漢"}`, "glob": `{"pattern":"/**"}`} {
-		if msg, code := call(t, small, tool, input); code != agenttool.CodeBudgetTooSmall || !strings.Contains(msg, path) {
+		if msg, code := call(t, small, tool, input); code != codes.BudgetTooSmall || !strings.Contains(msg, path) {
 			t.Errorf("%s: %q %s", tool, code, msg)
 		}
 	}
@@ -261,7 +262,7 @@ func FuzzGrep(f *testing.F) {
 			}
 		}
 		tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/f": content}), MaxMatches: 3, MaxTokens: 5000})
-		matches, _, _ := grepAll(t, tools, agenttool.GrepInput{Pattern: pattern, CaseSensitive: caseSensitive})
+		matches, _, _ := grepAll(t, tools, args{"pattern": pattern, "ignoreCase": !caseSensitive})
 		var got []string
 		for _, m := range matches {
 			got = append(got, fmt.Sprintf("%s:%d", m.Path, m.Line))

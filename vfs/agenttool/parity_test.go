@@ -206,9 +206,9 @@ func (c parityCase) run(t *testing.T, b vfs.Backend) {
 }
 
 // follow calls a tool and, when asked, follows its cursors to the end.
-func follow(t *testing.T, tools *agenttool.Toolset, tool string, input map[string]any, all bool) ([]agenttool.Result[agenttool.Output], error) {
+func follow(t *testing.T, tools *agenttool.Toolset, tool string, input map[string]any, all bool) ([]agenttool.Result, error) {
 	t.Helper()
-	var pages []agenttool.Result[agenttool.Output]
+	var pages []agenttool.Result
 	args := map[string]any{}
 	for k, v := range input {
 		args[k] = v

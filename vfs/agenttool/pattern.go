@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -39,17 +40,17 @@ type pattern struct {
 func compile(text string) (*pattern, error) {
 	switch {
 	case text == "" || text[0] != '/':
-		return nil, refuse(CodeInvalidArgument, "the pattern must start with /, such as /**/*.md")
+		return nil, refuse(codes.InvalidArgument, "the pattern must start with /, such as /**/*.md")
 	case !utf8.ValidString(text):
-		return nil, refuse(CodeInvalidArgument, "the pattern is not valid UTF-8, send it as text")
+		return nil, refuse(codes.InvalidArgument, "the pattern is not valid UTF-8, send it as text")
 	case vpath.Units(text) > vpath.MaxUnits:
-		return nil, refuse(CodeInvalidArgument, "the pattern is longer than %d UTF-16 code units, shorten it", vpath.MaxUnits)
+		return nil, refuse(codes.InvalidArgument, "the pattern is longer than %d UTF-16 code units, shorten it", vpath.MaxUnits)
 	case strings.Contains(text, `\`):
-		return nil, refuse(CodeInvalidArgument, "the pattern holds a backslash, separate with / and write special characters as they are")
+		return nil, refuse(codes.InvalidArgument, "the pattern holds a backslash, separate with / and write special characters as they are")
 	}
 	for seg := range strings.SplitSeq(text, "/") {
 		if seg == "." || seg == ".." {
-			return nil, refuse(CodeInvalidArgument, "the pattern has the segment %q, write the path in full", seg)
+			return nil, refuse(codes.InvalidArgument, "the pattern has the segment %q, write the path in full", seg)
 		}
 	}
 	p := &pattern{}

@@ -1,53 +1,96 @@
 package agenttool
 
 import (
+	"context"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
-func (c *call) readFile(in ReadInput) (Result[*ReadOutput], error) {
-	var none Result[*ReadOutput]
-	path, err := c.file(in.Path)
+// ReadFile is the name of the tool that reads an excerpt of a file.
+const ReadFile = "readFile"
+
+type readTool struct{}
+
+func (readTool) spec() spec {
+	return spec{ReadFile, "Read an excerpt of a file; nextCursor in the result continues it.", false, []param{
+		{"path", "string", "Absolute path of the file.", true},
+		{"offset", "integer", "Zero-based line to start at; not together with cursor.", false},
+		{"limit", "integer", "How many lines to read.", false},
+		cursorParam(),
+	}}
+}
+
+// ReadOutput is an excerpt of a file.
+type ReadOutput struct {
+	Path       string       `json:"path"`
+	Revision   vfs.Revision `json:"revision"`
+	Line       int          `json:"line"`      // one-based line of the first character
+	Continued  bool         `json:"continued"` // the excerpt starts inside that line
+	Content    string       `json:"content"`
+	NextCursor *string      `json:"nextCursor"`
+}
+
+// Next implements Output.
+func (o *ReadOutput) Next() string { return deref(o.NextCursor) }
+
+// text is one line of JSON without the content, then the content as it is, so
+// that a model sees and copies the file's own bytes.
+func (o *ReadOutput) text() string {
+	b := appendFile(nil, o.Path, o.Revision)
+	b = strconv.AppendInt(append(b, `,"line":`...), int64(o.Line), 10)
+	b = strconv.AppendBool(append(b, `,"continued":`...), o.Continued)
+	b = appendCursor(b, o.NextCursor)
+	return string(append(b, "}\n"...)) + o.Content
+}
+
+func (readTool) run(ctx context.Context, c *call, a args) (Result, error) {
+	path, err := c.file(a.str("path"))
 	if err != nil {
-		return none, err
+		return Result{}, err
 	}
-	limit := c.opts.DefaultLines
-	if in.Limit != nil {
-		limit = *in.Limit
+	limit, given := a.integer("limit")
+	if !given {
+		limit = c.opts.DefaultLines
 	}
+	offset, skips := a.integer("offset")
+	cursor := a.str(cursorName)
 	switch {
 	case limit < 1 || limit > c.opts.MaxLines:
-		return none, refuse(CodeInvalidArgument, "limit is %d, ask for 1 to %d lines", limit, c.opts.MaxLines)
-	case in.Offset != nil && *in.Offset < 0:
-		return none, refuse(CodeInvalidArgument, "offset is %d, count lines from 0", *in.Offset)
-	case in.Offset != nil && in.Cursor != "":
-		return none, refuse(CodeInvalidArgument, "cursor and offset exclude each other, send only one of them")
+		return Result{}, refuse(codes.InvalidArgument, "limit is %d, ask for 1 to %d lines", limit, c.opts.MaxLines)
+	case skips && offset < 0:
+		return Result{}, refuse(codes.InvalidArgument, "offset is %d, count lines from 0", offset)
+	case skips && cursor != "":
+		return Result{}, refuse(codes.InvalidArgument, "cursor and offset exclude each other, send only one of them")
 	}
 	q := newQuery(ReadFile, c.opts.Root, path)
 	var m mark
-	if in.Cursor != "" {
-		if m, err = q.decode(in.Cursor); err != nil {
-			return none, err
+	if cursor != "" {
+		if m, err = q.decode(cursor); err != nil {
+			return Result{}, err
 		}
 		if !m.inside || m.path != "" {
-			return none, refuse(CodeInvalidCursor, "this cursor belongs to another query, repeat the arguments it was given for or start without a cursor")
+			return Result{}, refuse(codes.InvalidCursor, "this cursor belongs to another query, repeat the arguments it was given for or start without a cursor")
 		}
 	}
-	f, err := c.read(path)
+	f, err := c.read(ctx, path)
 	if err != nil {
-		if m.inside && CodeOf(err) == CodeNotFound {
+		if m.inside && CodeOf(err) == codes.NotFound {
 			err = stale(path)
 		}
-		return none, err
+		return Result{}, err
 	}
 	start := 0
 	switch {
 	case m.inside:
 		if start, err = m.resume(f); err != nil {
-			return none, err
+			return Result{}, err
 		}
-	case in.Offset != nil:
-		start = lineStart(f.Content, 0, *in.Offset)
+	case skips:
+		start = lineStart(f.Content, 0, offset)
 	}
 	out := &ReadOutput{
 		Path:      path,
@@ -59,7 +102,7 @@ func (c *call) readFile(in ReadInput) (Result[*ReadOutput], error) {
 }
 
 // excerpt fills out with as much of content[start:end] as fits.
-func (c *call) excerpt(out *ReadOutput, q query, content string, start, end int) (Result[*ReadOutput], error) {
+func (c *call) excerpt(out *ReadOutput, q query, content string, start, end int) (Result, error) {
 	set := func(size int) string {
 		stop := boundary(content, start+size)
 		out.Content, out.NextCursor = content[start:stop], nil
@@ -71,14 +114,14 @@ func (c *call) excerpt(out *ReadOutput, q query, content string, start, end int)
 	_, first := utf8.DecodeRuneInString(content[start:end])
 	p, fits, err := c.largest(first, end-start, set)
 	if err != nil {
-		return Result[*ReadOutput]{}, err
+		return Result{}, err
 	}
 	if !fits {
-		return Result[*ReadOutput]{}, refuse(CodeBudgetTooSmall,
+		return Result{}, refuse(codes.BudgetTooSmall,
 			"a result of %d tokens cannot hold one character of %s beside its metadata, tell the user to raise the budget", c.budget, out.Path)
 	}
 	set(p.size)
-	return Result[*ReadOutput]{out, p.text, p.tokens}, nil
+	return Result{out, p.text, p.tokens}, nil
 }
 
 // lineStart returns where the line starts that is n lines after the one at

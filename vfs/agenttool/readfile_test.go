@@ -2,13 +2,13 @@ package agenttool_test
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // readAll follows a read to the end and checks what holds for every page.
@@ -93,11 +93,11 @@ func TestReadEdges(t *testing.T) {
 	tools := toolset(t, agenttool.Options{Backend: b})
 	read := func(path string, offset, limit int) *agenttool.ReadOutput {
 		t.Helper()
-		res, err := tools.ReadFile(t.Context(), agenttool.Scope{}, agenttool.ReadInput{Path: path, Offset: &offset, Limit: &limit})
+		out, err := run[*agenttool.ReadOutput](t, tools, "readFile", args{"path": path, "offset": offset, "limit": limit})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return res.Output
+		return out
 	}
 	// Past the end there is nothing, and the number of lines shows.
 	for _, c := range []struct {
@@ -105,7 +105,7 @@ func TestReadEdges(t *testing.T) {
 		offset, line int
 		continued    bool
 	}{
-		{"/three", 3, 4, false}, {"/three", 1200, 4, false}, {"/three", math.MaxInt, 4, false},
+		{"/three", 3, 4, false}, {"/three", 1200, 4, false}, {"/three", 1<<53 - 1, 4, false},
 		{"/empty", 0, 1, false}, {"/empty", 1, 1, false}, {"/empty", 2, 1, false}, {"/noend", 50, 2, true},
 	} {
 		if o := read(c.path, c.offset, 200); o.Content != "" || o.NextCursor != nil || o.Line != c.line || o.Continued != c.continued {
@@ -142,7 +142,7 @@ func TestReadText(t *testing.T) {
 func TestReadBudgetTooSmall(t *testing.T) {
 	path := "/" + strings.Repeat("deep/", 60) + "file.txt"
 	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{path: "x", "/😀": "😀"}), MaxTokens: 30})
-	if msg, code := call(t, tools, "readFile", `{"path":"`+path+`"}`); code != agenttool.CodeBudgetTooSmall || !strings.Contains(msg, path) {
+	if msg, code := call(t, tools, "readFile", `{"path":"`+path+`"}`); code != codes.BudgetTooSmall || !strings.Contains(msg, path) {
 		t.Errorf("%q %s", code, msg)
 	}
 }
@@ -155,7 +155,7 @@ func TestReadHints(t *testing.T) {
 		"/\u00dcbung.md": "of the same look",
 		"/nothing":       "find the right path with glob",
 	} {
-		if msg, code := call(t, tools, "readFile", `{"path":"`+path+`"}`); code != agenttool.CodeNotFound || !strings.Contains(msg, says) {
+		if msg, code := call(t, tools, "readFile", `{"path":"`+path+`"}`); code != codes.NotFound || !strings.Contains(msg, says) {
 			t.Errorf("%s: %q %s", path, code, msg)
 		}
 	}
@@ -166,22 +166,22 @@ func TestReadStale(t *testing.T) {
 	for name, b := range stores(t, map[string]string{"/f": strings.Repeat("line\n", 100)}) {
 		t.Run(name, func(t *testing.T) {
 			tools := toolset(t, agenttool.Options{Backend: b})
-			first, err := tools.ReadFile(t.Context(), agenttool.Scope{}, agenttool.ReadInput{Path: "/f"})
+			first, err := run[*agenttool.ReadOutput](t, tools, "readFile", args{"path": "/f"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			next := agenttool.ReadInput{Path: "/f", Cursor: first.Output.Next()}
-			info, err := vfs.Write(t.Context(), b, "/f", strings.Repeat("LINE\n", 100), first.Output.Revision)
+			next := args{"path": "/f", "cursor": first.Next()}
+			info, err := vfs.Write(t.Context(), b, "/f", strings.Repeat("LINE\n", 100), first.Revision)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := tools.ReadFile(t.Context(), agenttool.Scope{}, next); agenttool.CodeOf(err) != agenttool.CodeStaleCursor {
+			if _, err := run[*agenttool.ReadOutput](t, tools, "readFile", next); agenttool.CodeOf(err) != codes.StaleCursor {
 				t.Errorf("after a change: %v", err)
 			}
 			if err := vfs.Remove(t.Context(), b, "/f", info.Revision); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := tools.ReadFile(t.Context(), agenttool.Scope{}, next); agenttool.CodeOf(err) != agenttool.CodeStaleCursor {
+			if _, err := run[*agenttool.ReadOutput](t, tools, "readFile", next); agenttool.CodeOf(err) != codes.StaleCursor {
 				t.Errorf("after a delete: %v", err)
 			}
 		})

@@ -1,9 +1,11 @@
 package agenttool
 
 import (
+	"context"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -27,11 +29,11 @@ func newLister(c *call, dir, after string, most int) *lister {
 }
 
 // next returns the next file, false at the end.
-func (l *lister) next() (vfs.Info, bool, error) {
+func (l *lister) next(ctx context.Context) (vfs.Info, bool, error) {
 	if len(l.page) == 0 && !l.last {
-		page, err := vfs.List(l.c.ctx, l.c.b, l.dir, vfs.ListOptions{After: l.after, Limit: l.size})
+		page, err := vfs.List(ctx, l.c.b, l.dir, vfs.ListOptions{After: l.after, Limit: l.size})
 		if err != nil {
-			return vfs.Info{}, false, l.c.fail(l.dir, err)
+			return vfs.Info{}, false, l.c.fail(ctx, l.dir, err)
 		}
 		l.page, l.after, l.last = page.Files, page.Next, page.Next == ""
 		l.size = min(2*l.size, l.most)
@@ -77,7 +79,7 @@ func (c *call) resume(q query, cursor, dir string) (mark, error) {
 	}
 	m, err := q.decode(cursor)
 	if err == nil && !m.within(dir) {
-		err = refuse(CodeInvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
+		err = refuse(codes.InvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
 	}
 	return m, err
 }
@@ -86,7 +88,7 @@ func (c *call) resume(q query, cursor, dir string) (mark, error) {
 // is in the file at path; "" when there is none.
 func (c *call) noRoom(path string) error {
 	if path == "" {
-		return refuse(CodeBudgetTooSmall, "a result of %d tokens cannot hold an empty page, tell the user to raise the budget", c.budget)
+		return refuse(codes.BudgetTooSmall, "a result of %d tokens cannot hold an empty page, tell the user to raise the budget", c.budget)
 	}
-	return refuse(CodeBudgetTooSmall, "a result of %d tokens cannot hold one match in %s, search in a smaller directory or tell the user to raise the budget", c.budget, path)
+	return refuse(codes.BudgetTooSmall, "a result of %d tokens cannot hold one match in %s, search in a smaller directory or tell the user to raise the budget", c.budget, path)
 }

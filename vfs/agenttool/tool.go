@@ -1,19 +1,10 @@
 package agenttool
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
-)
-
-// The names of the tools.
-const (
-	Glob       = "glob"
-	Grep       = "grep"
-	ReadFile   = "readFile"
-	WriteFile  = "writeFile"
-	EditFile   = "editFile"
-	DeleteFile = "deleteFile"
 )
 
 // Tool describes one tool to a harness and its model.
@@ -26,63 +17,54 @@ type Tool struct {
 	RequiresApproval bool
 }
 
-// param is one argument of a tool.
-type param struct {
-	name, kind, description string
-	required                bool
+// Result is what one call gives.
+type Result struct {
+	Output Output
+	Text   string // what the model sees
+	Tokens int    // of Text, by the counter in force
 }
 
-// spec is what a tool is made of, beside its code.
+// Output is the structured result of a tool: *GlobOutput, *GrepOutput,
+// *ReadOutput, *WriteOutput or *DeleteOutput. Its JSON has the field order that
+// the model sees.
+type Output interface {
+	// Next returns the cursor of the next page, "" when there is none.
+	Next() string
+}
+
+// tool is what the toolset calls. Each tool has a file of its own, with what it is
+// called and takes, what it gives, how that is rendered, and how it runs.
+type tool interface {
+	spec() spec
+	// run makes one call. Every argument has the type that the spec says, and those
+	// that are required are given. Every error is an *Error.
+	run(ctx context.Context, c *call, a args) (Result, error)
+}
+
+// all returns the tools, in the order in which they are offered.
+func all() []tool {
+	return []tool{globTool{}, grepTool{}, readTool{}, writeTool{}, editTool{}, deleteTool{}}
+}
+
+// spec says what a tool is called and takes.
 type spec struct {
 	name, description string
 	writes            bool
 	params            []param
 }
 
-var specs = []spec{
-	{Glob, "Find files by path pattern: * within a segment, ** across directories, ? for one character.", false, []param{
-		{"pattern", "string", "Absolute pattern that starts with /, such as /**/*.md.", true},
-		cursorParam,
-	}},
-	{Grep, "Find lines that contain a literal text.", false, []param{
-		{"pattern", "string", "The text to find, taken literally.", true},
-		{"path", "string", "File or directory to search; everything when omitted.", false},
-		{"ignoreCase", "boolean", "Ignore upper and lower case; true when omitted.", false},
-		cursorParam,
-	}},
-	{ReadFile, "Read an excerpt of a file; nextCursor in the result continues it.", false, []param{
-		{"path", "string", "Absolute path of the file.", true},
-		{"offset", "integer", "Zero-based line to start at; not together with cursor.", false},
-		{"limit", "integer", "How many lines to read.", false},
-		cursorParam,
-	}},
-	{WriteFile, "Create a file, or replace one whose current revision is given.", true, []param{
-		{"path", "string", "Absolute path of the file.", true},
-		{"content", "string", "The whole new content.", true},
-		{"revision", "string", "The file's current revision; omit it to create a file.", false},
-	}},
-	{EditFile, "Replace one exact occurrence of a text in a file.", true, []param{
-		{"path", "string", "Absolute path of the file.", true},
-		{"revision", "string", "The file's current revision.", true},
-		{"oldText", "string", "Text that occurs exactly once in the file.", true},
-		{"newText", "string", "Text to put in its place.", true},
-	}},
-	{DeleteFile, "Delete one file.", true, []param{
-		{"path", "string", "Absolute path of the file.", true},
-		{"revision", "string", "The file's current revision.", true},
-	}},
+// param is one argument of a tool.
+type param struct {
+	name, kind, description string // kind as in JSON Schema: string, integer, boolean
+	required                bool
 }
 
-var cursorParam = param{"cursor", "string", "nextCursor of the page before, unchanged.", false}
-
-func specOf(name string) (spec, bool) {
-	for _, s := range specs {
-		if s.name == name {
-			return s, true
-		}
-	}
-	return spec{}, false
+// cursorParam returns the argument of every tool that has pages.
+func cursorParam() param {
+	return param{cursorName, "string", "nextCursor of the page before, unchanged.", false}
 }
+
+const cursorName = "cursor"
 
 func (s spec) tool() Tool {
 	return Tool{Name: s.name, Description: s.description, Schema: s.schema(), Writes: s.writes, RequiresApproval: s.writes}

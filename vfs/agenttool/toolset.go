@@ -2,12 +2,14 @@ package agenttool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -60,7 +62,13 @@ type Options struct {
 // use.
 type Toolset struct {
 	opts    Options // with every default filled in
-	offered []spec
+	offered []offered
+}
+
+// offered is a tool on offer, with its spec at hand.
+type offered struct {
+	spec
+	tool tool
 }
 
 // New returns a toolset, or an error that names the option and its range.
@@ -81,7 +89,7 @@ func New(opts Options) (*Toolset, error) {
 			*r.value = r.def
 		}
 		if *r.value < r.min || *r.value > r.max {
-			return nil, refuse(CodeInvalidArgument, "option %s is %d, set it to %d to %d", r.name, *r.value, r.min, r.max)
+			return nil, refuse(codes.InvalidArgument, "option %s is %d, set it to %d to %d", r.name, *r.value, r.min, r.max)
 		}
 	}
 	opts.DefaultLines = min(opts.DefaultLines, opts.MaxLines)
@@ -90,7 +98,7 @@ func New(opts Options) (*Toolset, error) {
 	}
 	root, err := vpath.Clean(opts.Root)
 	if err != nil {
-		return nil, &Error{CodeInvalidPath, fmt.Sprintf("option Root is %q, set it to an absolute virtual path: %v", opts.Root, err), err}
+		return nil, &Error{codes.InvalidPath, fmt.Sprintf("option Root is %q, set it to an absolute virtual path: %v", opts.Root, err), err}
 	}
 	opts.Root = root
 	if opts.CountTokens == nil {
@@ -100,7 +108,7 @@ func New(opts Options) (*Toolset, error) {
 		b := opts.Backend
 		if b == nil {
 			if b, err = memfs.New(nil, nil); err != nil {
-				return nil, &Error{CodeStore, "the empty memory store cannot be made: " + err.Error(), err}
+				return nil, &Error{codes.Store, "the empty memory store cannot be made: " + err.Error(), err}
 			}
 		}
 		opts.BackendFor = func(context.Context, Scope) (vfs.Backend, error) { return b, nil }
@@ -112,32 +120,48 @@ func New(opts Options) (*Toolset, error) {
 	return &Toolset{opts, offered}, nil
 }
 
-// offer picks the tools of a toolset, in the order of specs.
-func offer(opts Options) ([]spec, error) {
+// offer picks the tools of a toolset, in the order of all.
+func offer(opts Options) ([]offered, error) {
+	known := everyTool()
 	for i, name := range opts.Tools {
-		s, known := specOf(name)
+		t, ok := find(known, name)
 		switch {
-		case !known:
-			return nil, refuse(CodeInvalidArgument, "option Tools names %q, which is not one of %s", name, toolNames(specs))
-		case s.writes && !opts.Writable:
-			return nil, refuse(CodeReadOnly, "option Tools names %s, which changes files: set Writable too", name)
+		case !ok:
+			return nil, refuse(codes.InvalidArgument, "option Tools names %q, which is not one of %s", name, toolNames(known))
+		case t.writes && !opts.Writable:
+			return nil, refuse(codes.ReadOnly, "option Tools names %s, which changes files: set Writable too", name)
 		case slices.Contains(opts.Tools[:i], name):
-			return nil, refuse(CodeInvalidArgument, "option Tools names %s twice, name it once", name)
+			return nil, refuse(codes.InvalidArgument, "option Tools names %s twice, name it once", name)
 		}
 	}
-	var offered []spec
-	for _, s := range specs {
-		if opts.Tools == nil && (opts.Writable || !s.writes) || slices.Contains(opts.Tools, s.name) {
-			offered = append(offered, s)
+	return slices.DeleteFunc(known, func(t offered) bool {
+		if opts.Tools == nil {
+			return t.writes && !opts.Writable
 		}
-	}
-	return offered, nil
+		return !slices.Contains(opts.Tools, t.name)
+	}), nil
 }
 
-func toolNames(specs []spec) string {
+func everyTool() []offered {
+	var tools []offered
+	for _, t := range all() {
+		tools = append(tools, offered{t.spec(), t})
+	}
+	return tools
+}
+
+func find(tools []offered, name string) (offered, bool) {
+	i := slices.IndexFunc(tools, func(t offered) bool { return t.name == name })
+	if i < 0 {
+		return offered{}, false
+	}
+	return tools[i], true
+}
+
+func toolNames(tools []offered) string {
 	var names []string
-	for _, s := range specs {
-		names = append(names, s.name)
+	for _, t := range tools {
+		names = append(names, t.name)
 	}
 	return strings.Join(names, ", ")
 }
@@ -146,34 +170,57 @@ func toolNames(specs []spec) string {
 func (t *Toolset) Tools() []Tool {
 	var tools []Tool
 	for _, s := range t.offered {
-		tools = append(tools, s.tool())
+		tools = append(tools, s.spec.tool())
 	}
 	return tools
 }
 
+// Call runs the tool called name. The input is a flat JSON object; optional
+// arguments may be absent or null, unknown ones are refused. Every error is an
+// *Error.
+func (t *Toolset) Call(ctx context.Context, scope Scope, name string, input json.RawMessage) (Result, error) {
+	chosen, err := t.choose(name)
+	if err != nil {
+		return Result{}, err
+	}
+	c, err := t.begin(ctx, scope)
+	if err != nil {
+		return Result{}, err
+	}
+	a, err := parseArgs(chosen.spec, input)
+	if err != nil {
+		return Result{}, err
+	}
+	return chosen.tool.run(ctx, c, a)
+}
+
+// choose refuses a tool that is not on offer.
+func (t *Toolset) choose(name string) (offered, error) {
+	if chosen, ok := find(t.offered, name); ok {
+		return chosen, nil
+	}
+	if s, known := find(everyTool(), name); known && s.writes {
+		return offered{}, refuse(codes.ReadOnly, "%s is not allowed here, use one of %s", name, toolNames(t.offered))
+	}
+	return offered{}, refuse(codes.InvalidArgument, "there is no tool %s, use one of %s", quoted(name), toolNames(t.offered))
+}
+
 // call is one run of one tool.
 type call struct {
-	ctx    context.Context
 	b      vfs.Backend
 	opts   *Options
 	budget int
 	count  TokenCounter
 }
 
-// begin resolves what a call works with, and refuses a tool not on offer.
-func (t *Toolset) begin(ctx context.Context, scope Scope, tool string) (*call, error) {
-	if !slices.ContainsFunc(t.offered, func(s spec) bool { return s.name == tool }) {
-		if s, known := specOf(tool); known && s.writes {
-			return nil, refuse(CodeReadOnly, "%s is not allowed here, use one of %s", tool, toolNames(t.offered))
-		}
-		return nil, refuse(CodeInvalidArgument, "there is no tool %s, use one of %s", quoted(tool), toolNames(t.offered))
-	}
-	c := &call{ctx: ctx, opts: &t.opts, budget: scope.MaxTokens, count: scope.CountTokens}
+// begin resolves what a call works with.
+func (t *Toolset) begin(ctx context.Context, scope Scope) (*call, error) {
+	c := &call{opts: &t.opts, budget: scope.MaxTokens, count: scope.CountTokens}
 	if c.budget == 0 {
 		c.budget = t.opts.MaxTokens
 	}
 	if c.budget < 0 {
-		return nil, refuse(CodeInvalidArgument, "the budget is %d tokens, set it to 1 or more", c.budget)
+		return nil, refuse(codes.InvalidArgument, "the budget is %d tokens, set it to 1 or more", c.budget)
 	}
 	if c.count == nil {
 		c.count = t.opts.CountTokens
@@ -187,9 +234,9 @@ func (t *Toolset) begin(ctx context.Context, scope Scope, tool string) (*call, e
 		c.b = b
 		return c, nil
 	case ctx.Err() != nil: // a time limit of the choice alone cancels no call
-		return nil, &Error{CodeCanceled, "the call was canceled, do not go on", err}
+		return nil, &Error{codes.Canceled, "the call was canceled, do not go on", err}
 	}
-	return nil, &Error{CodeStore, "the files cannot be reached, tell the user: " + err.Error(), err}
+	return nil, &Error{codes.Store, "the files cannot be reached, tell the user: " + err.Error(), err}
 }
 
 var errNoBackend = errors.New("the application chose no store for this conversation")

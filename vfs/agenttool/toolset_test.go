@@ -9,6 +9,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
 
@@ -31,7 +32,7 @@ func toolset(t testing.TB, opts agenttool.Options) *agenttool.Toolset {
 }
 
 // call runs a tool from JSON and returns the text or the code of its error.
-func call(t testing.TB, tools *agenttool.Toolset, tool, input string) (text string, code agenttool.Code) {
+func call(t testing.TB, tools *agenttool.Toolset, tool, input string) (text string, code codes.Code) {
 	t.Helper()
 	res, err := tools.Call(t.Context(), agenttool.Scope{}, tool, json.RawMessage(input))
 	if err != nil {
@@ -127,7 +128,7 @@ func TestDefaultsAndOffer(t *testing.T) {
 
 func TestToolNotOnOffer(t *testing.T) {
 	tools := toolset(t, agenttool.Options{})
-	for tool, want := range map[string]agenttool.Code{"writeFile": "read-only", "shell": "invalid-argument", "": "invalid-argument"} {
+	for tool, want := range map[string]codes.Code{"writeFile": "read-only", "shell": "invalid-argument", "": "invalid-argument"} {
 		if msg, code := call(t, tools, tool, `{}`); code != want || !strings.Contains(msg, "glob, grep, readFile") {
 			t.Errorf("%q: %s %s", tool, code, msg)
 		}
@@ -155,13 +156,13 @@ func TestBackendFor(t *testing.T) {
 		return nil, boom
 	}})
 	for _, c := range []string{"", "work"} {
-		res, err := tools.ReadFile(t.Context(), agenttool.Scope{Conversation: c}, agenttool.ReadInput{Path: "/a"})
-		if err != nil || res.Output.Content != backendsContent(c) {
+		res, err := runAs(t.Context(), tools, agenttool.Scope{Conversation: c}, "readFile", args{"path": "/a"})
+		if err != nil || res.Output.(*agenttool.ReadOutput).Content != backendsContent(c) {
 			t.Errorf("%q: %v %v", c, res.Output, err)
 		}
 	}
-	_, err := tools.ReadFile(t.Context(), agenttool.Scope{Conversation: "other"}, agenttool.ReadInput{Path: "/a"})
-	if agenttool.CodeOf(err) != agenttool.CodeStore || !errors.Is(err, boom) {
+	_, err := runAs(t.Context(), tools, agenttool.Scope{Conversation: "other"}, "readFile", args{"path": "/a"})
+	if agenttool.CodeOf(err) != codes.Store || !errors.Is(err, boom) {
 		t.Errorf("a failing choice gives %v", err)
 	}
 }
@@ -173,15 +174,15 @@ func TestBackendForFails(t *testing.T) {
 	for _, c := range []struct {
 		ctx  context.Context
 		err  error
-		code agenttool.Code
+		code codes.Code
 		says string
 	}{
-		{t.Context(), nil, agenttool.CodeStore, "chose no store"},
-		{t.Context(), context.DeadlineExceeded, agenttool.CodeStore, "cannot be reached"},
-		{ended, context.Canceled, agenttool.CodeCanceled, "do not go on"},
+		{t.Context(), nil, codes.Store, "chose no store"},
+		{t.Context(), context.DeadlineExceeded, codes.Store, "cannot be reached"},
+		{ended, context.Canceled, codes.Canceled, "do not go on"},
 	} {
 		tools := toolset(t, agenttool.Options{BackendFor: func(context.Context, agenttool.Scope) (vfs.Backend, error) { return nil, c.err }})
-		_, err := tools.ReadFile(c.ctx, agenttool.Scope{}, agenttool.ReadInput{Path: "/a"})
+		_, err := tools.Call(c.ctx, agenttool.Scope{}, "readFile", json.RawMessage(`{"path":"/a"}`))
 		if agenttool.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("a choice that returns %v: %v, want %s and %q", c.err, err, c.code, c.says)
 		}
@@ -214,20 +215,20 @@ func TestRoot(t *testing.T) {
 		}
 	}
 	for pattern, want := range map[string]int{"/**": 2, "/docs/*": 1, "/docs2/*": 0, "/x.md": 0, "/docs": 1, "/*": 1, "/**/a.md": 1} {
-		res, err := tools.Glob(t.Context(), agenttool.Scope{}, agenttool.GlobInput{Pattern: pattern})
-		if err != nil || len(res.Output.Matches) != want {
-			t.Errorf("glob %s: %v %v", pattern, res.Output, err)
+		out, err := run[*agenttool.GlobOutput](t, tools, "glob", args{"pattern": pattern})
+		if err != nil || len(out.Matches) != want {
+			t.Errorf("glob %s: %v %v", pattern, out, err)
 		}
 	}
-	if res, err := tools.Grep(t.Context(), agenttool.Scope{}, agenttool.GrepInput{Pattern: "out"}); err != nil || len(res.Output.Matches) != 0 {
-		t.Errorf("a grep without a path left the root: %v %v", res.Output, err)
+	if out, err := run[*agenttool.GrepOutput](t, tools, "grep", args{"pattern": "out"}); err != nil || len(out.Matches) != 0 {
+		t.Errorf("a grep without a path left the root: %v %v", out, err)
 	}
 }
 
 func TestEmptyPageOverBudget(t *testing.T) {
 	tools := toolset(t, agenttool.Options{MaxTokens: 3})
 	for tool, input := range map[string]string{"glob": `{"pattern":"/**"}`, "grep": `{"pattern":"x"}`} {
-		if msg, code := call(t, tools, tool, input); code != agenttool.CodeBudgetTooSmall || !strings.Contains(msg, "empty page") {
+		if msg, code := call(t, tools, tool, input); code != codes.BudgetTooSmall || !strings.Contains(msg, "empty page") {
 			t.Errorf("%s: %q %s", tool, code, msg)
 		}
 	}
@@ -239,7 +240,7 @@ func TestTokenCounter(t *testing.T) {
 	for tool, input := range map[string]string{
 		"readFile": `{"path":"/a"}`, "glob": `{"pattern":"/**"}`, "grep": `{"pattern":"word"}`, "writeFile": `{"path":"/n","content":"x"}`,
 	} {
-		if _, code := call(t, negative, tool, input); code != agenttool.CodeStore {
+		if _, code := call(t, negative, tool, input); code != codes.Store {
 			t.Errorf("%s with a counter of -1: code %q", tool, code)
 		}
 	}
@@ -305,7 +306,7 @@ func TestCanceled(t *testing.T) {
 		"editFile": `{"path":"/a","revision":"r","oldText":"x","newText":"y"}`, "deleteFile": `{"path":"/a","revision":"r"}`,
 	} {
 		_, err := tools.Call(ctx, agenttool.Scope{}, tool, json.RawMessage(input))
-		if agenttool.CodeOf(err) != agenttool.CodeCanceled || !errors.Is(err, context.Canceled) {
+		if agenttool.CodeOf(err) != codes.Canceled || !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", tool, err)
 		}
 	}

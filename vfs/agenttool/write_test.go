@@ -9,6 +9,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
 )
@@ -27,7 +28,7 @@ func edit(t *testing.T, b vfs.Backend, content, old, new string) (string, error)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := tools.EditFile(t.Context(), agenttool.Scope{}, agenttool.EditInput{Path: path, Revision: info.Revision, OldText: old, NewText: new})
+	out, err := run[*agenttool.WriteOutput](t, tools, "editFile", args{"path": path, "revision": info.Revision, "oldText": old, "newText": new})
 	f, readErr := vfs.Read(t.Context(), b, path)
 	if readErr != nil {
 		t.Fatal(readErr)
@@ -35,8 +36,8 @@ func edit(t *testing.T, b vfs.Backend, content, old, new string) (string, error)
 	switch {
 	case err != nil && (f.Revision != info.Revision || f.Content != content):
 		t.Errorf("a refused edit changed the file to %q", f.Content)
-	case err == nil && (f.Revision != res.Output.Revision || f.Revision == info.Revision):
-		t.Errorf("revision %s after the edit, result says %s, before %s", f.Revision, res.Output.Revision, info.Revision)
+	case err == nil && (f.Revision != out.Revision || f.Revision == info.Revision):
+		t.Errorf("revision %s after the edit, result says %s, before %s", f.Revision, out.Revision, info.Revision)
 	}
 	return f.Content, err
 }
@@ -47,28 +48,28 @@ func TestEdit(t *testing.T) {
 		for _, c := range []struct {
 			name, content, old, new string
 			want                    string // the content after
-			code                    agenttool.Code
+			code                    codes.Code
 			says                    string
 		}{
 			{"plain", "one two", "two", "2", "one 2", "", ""},
 			{"literal replacement", "a b", "b", `$1 \n $& \0`, `a $1 \n $& \0`, "", ""},
 			{"delete text", "abc", "b", "", "ac", "", ""},
 			{"CRLF as the file has it", "one\r\ntwo\r\n", "one\r\ntwo", "1\r\n2", "1\r\n2\r\n", "", ""},
-			{"CRLF file, LF asked", "one\r\ntwo\r\nthree\r\n", "one\ntwo", "1", "", agenttool.CodeNoMatch, "line endings"},
-			{"LF file, CRLF asked", "one\ntwo\n", "one\r\ntwo", "1", "", agenttool.CodeNoMatch, "line endings"},
-			{"trailing space", "one  \ntwo\n", "one\ntwo", "1", "", agenttool.CodeNoMatch, "spaces at the end"},
-			{"normalization", "caf\u00e9", "cafe\u0301", "x", "", agenttool.CodeNoMatch, "accented"},
-			{"several at once", "caf\u00e9  \r\nend", "cafe\u0301\nend", "x", "", agenttool.CodeNoMatch, "copy the text from readFile"},
-			{"absent", "abc", "xyz", "1", "", agenttool.CodeNoMatch, "does not occur"},
-			{"overlapping lines", "foo\nfoo\nfoo\n", "foo\nfoo\n", "x", "", agenttool.CodeAmbiguousMatch, "2 times"},
-			{"overlapping blank lines", "a\n\n\nb", "\n\n", "x", "", agenttool.CodeAmbiguousMatch, "lines 1, 2"},
-			{"overlapping letters", "aaa", "aa", "x", "", agenttool.CodeAmbiguousMatch, "2 times in /edit me.txt, on line 1, so"},
-			{"many", long, "hit", "x", "", agenttool.CodeAmbiguousMatch, "more than 10 times"},
-			{"empty", "abc", "", "X", "", agenttool.CodeInvalidArgument, "oldText is empty"},
-			{"empty file", "", "", "X", "", agenttool.CodeInvalidArgument, "oldText is empty"},
+			{"CRLF file, LF asked", "one\r\ntwo\r\nthree\r\n", "one\ntwo", "1", "", codes.NoMatch, "line endings"},
+			{"LF file, CRLF asked", "one\ntwo\n", "one\r\ntwo", "1", "", codes.NoMatch, "line endings"},
+			{"trailing space", "one  \ntwo\n", "one\ntwo", "1", "", codes.NoMatch, "spaces at the end"},
+			{"normalization", "caf\u00e9", "cafe\u0301", "x", "", codes.NoMatch, "accented"},
+			{"several at once", "caf\u00e9  \r\nend", "cafe\u0301\nend", "x", "", codes.NoMatch, "copy the text from readFile"},
+			{"absent", "abc", "xyz", "1", "", codes.NoMatch, "does not occur"},
+			{"overlapping lines", "foo\nfoo\nfoo\n", "foo\nfoo\n", "x", "", codes.AmbiguousMatch, "2 times"},
+			{"overlapping blank lines", "a\n\n\nb", "\n\n", "x", "", codes.AmbiguousMatch, "lines 1, 2"},
+			{"overlapping letters", "aaa", "aa", "x", "", codes.AmbiguousMatch, "2 times in /edit me.txt, on line 1, so"},
+			{"many", long, "hit", "x", "", codes.AmbiguousMatch, "more than 10 times"},
+			{"empty", "abc", "", "X", "", codes.InvalidArgument, "oldText is empty"},
+			{"empty file", "", "", "X", "", codes.InvalidArgument, "oldText is empty"},
 			{"BOM stays", "\ufeffimport os\n", "import os\n", "import sys\n", "\ufeffimport sys\n", "", ""},
 			{"prefix is content", "     1: foo", "     1: foo", "bar", "bar", "", ""},
-			{"too large", "x", "x", strings.Repeat("y", 1<<20+1), "", agenttool.CodeTooLarge, "split"},
+			{"too large", "x", "x", strings.Repeat("y", 1<<20+1), "", codes.TooLarge, "split"},
 		} {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
 				got, err := edit(t, b, c.content, c.old, c.new)
@@ -136,7 +137,7 @@ func TestReadOnlyFirst(t *testing.T) {
 		for tool, rest := range map[string]string{
 			"writeFile": `"content":""`, "editFile": `"revision":"wrong","oldText":"x","newText":"y"`, "deleteFile": `"revision":"wrong"`,
 		} {
-			if msg, code := call(t, tools, tool, fmt.Sprintf(`{"path":%q,%s}`, path, rest)); code != agenttool.CodeReadOnly || !strings.Contains(msg, "another path") {
+			if msg, code := call(t, tools, tool, fmt.Sprintf(`{"path":%q,%s}`, path, rest)); code != codes.ReadOnly || !strings.Contains(msg, "another path") {
 				t.Errorf("%s %s: %q %s", tool, path, code, msg)
 			}
 		}
@@ -171,10 +172,10 @@ func TestStoreAway(t *testing.T) {
 			"writeFile": `"content":""`, "editFile": `"revision":"r","oldText":"x","newText":"y"`, "deleteFile": `"revision":"r"`,
 		} {
 			input := fmt.Sprintf(`{"path":%q,%s}`, path, rest)
-			if msg, code := call(t, tools, tool, input); code != agenttool.CodeStore || !strings.Contains(msg, errAway.Error()) {
+			if msg, code := call(t, tools, tool, input); code != codes.Store || !strings.Contains(msg, errAway.Error()) {
 				t.Errorf("%s %s: %q %s", tool, path, code, msg)
 			}
-			if _, err := tools.Call(ended, agenttool.Scope{}, tool, []byte(input)); agenttool.CodeOf(err) != agenttool.CodeCanceled {
+			if _, err := tools.Call(ended, agenttool.Scope{}, tool, []byte(input)); agenttool.CodeOf(err) != codes.Canceled {
 				t.Errorf("%s %s under an ended context: %v", tool, path, err)
 			}
 		}
@@ -188,7 +189,7 @@ func TestWriteBudget(t *testing.T) {
 	for tool, input := range map[string]string{
 		"writeFile": `{"path":"/n","content":"x"}`, "deleteFile": `{"path":"/a","revision":"r"}`,
 	} {
-		if msg, code := call(t, tools, tool, input); code != agenttool.CodeBudgetTooSmall {
+		if msg, code := call(t, tools, tool, input); code != codes.BudgetTooSmall {
 			t.Errorf("%s: %q %s", tool, code, msg)
 		}
 	}
@@ -216,13 +217,13 @@ func TestRacingEdits(t *testing.T) {
 			for i := range 16 {
 				wg.Go(func() {
 					to := fmt.Sprintf("LINE %03d", i)
-					_, err := tools.EditFile(t.Context(), agenttool.Scope{}, agenttool.EditInput{
-						Path: "/race", Revision: first.Revision, OldText: fmt.Sprintf("line %03d", i), NewText: to})
+					_, err := run[*agenttool.WriteOutput](t, tools, "editFile", args{
+						"path": "/race", "revision": first.Revision, "oldText": fmt.Sprintf("line %03d", i), "newText": to})
 					mu.Lock()
 					defer mu.Unlock()
 					if err == nil {
 						won = append(won, to)
-					} else if agenttool.CodeOf(err) != agenttool.CodeConflict {
+					} else if agenttool.CodeOf(err) != codes.Conflict {
 						t.Error(err)
 					}
 				})
@@ -248,11 +249,11 @@ func TestRoundTripBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := tools.ReadFile(t.Context(), agenttool.Scope{}, agenttool.ReadInput{Path: info.Path})
+		out, err := run[*agenttool.ReadOutput](t, tools, "readFile", args{"path": info.Path})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tools.WriteFile(t.Context(), agenttool.Scope{}, agenttool.WriteInput{Path: info.Path, Content: res.Output.Content, Revision: &res.Output.Revision}); err != nil {
+		if _, err := run[*agenttool.WriteOutput](t, tools, "writeFile", args{"path": info.Path, "content": out.Content, "revision": out.Revision}); err != nil {
 			t.Fatal(err)
 		}
 		if f, err := vfs.Read(t.Context(), b, info.Path); err != nil || f.Content != content {

@@ -2,6 +2,7 @@ package stores_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/goliathfs/goliathfs/vfs"
@@ -42,9 +43,21 @@ func (k *backend) write(path, content string) error {
 }
 
 func (k *backend) edit(path, old, fresh string) error {
-	res, err := k.tools.EditFile(k.ctx, agenttool.Scope{}, agenttool.EditInput{Path: path, Revision: k.known[path], OldText: old, NewText: fresh})
-	k.known[path] = res.Output.Revision
-	return err
+	out, err := k.call(agenttool.EditFile, map[string]any{"path": path, "revision": k.known[path], "oldText": old, "newText": fresh})
+	if err != nil {
+		return err
+	}
+	k.known[path] = out.(*agenttool.WriteOutput).Revision
+	return nil
+}
+
+func (k *backend) call(tool string, args map[string]any) (agenttool.Output, error) {
+	input, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	res, err := k.tools.Call(k.ctx, agenttool.Scope{}, tool, input)
+	return res.Output, err
 }
 
 func (k *backend) read(path string) error {
@@ -63,15 +76,16 @@ func (k *backend) page(after string) error {
 }
 
 func (k *backend) grep(needle string) (files int, err error) {
-	for in := (agenttool.GrepInput{Pattern: needle, CaseSensitive: true}); ; {
-		res, err := k.tools.Grep(k.ctx, agenttool.Scope{}, in)
+	for args := map[string]any{"pattern": needle, "ignoreCase": false}; ; {
+		out, err := k.call(agenttool.Grep, args)
 		if err != nil {
 			return files, err
 		}
-		files += len(res.Output.Matches)
-		if in.Cursor = res.Output.Next(); in.Cursor == "" {
+		files += len(out.(*agenttool.GrepOutput).Matches)
+		if out.Next() == "" {
 			return files, nil
 		}
+		args["cursor"] = out.Next()
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // MaxLine is the greatest length of a request, in bytes: several files of
@@ -68,7 +68,7 @@ func (r *Runner) answer(ctx context.Context, line inputLine) Response {
 		req, err = ParseRequest(line.text)
 	}
 	if err != nil {
-		resp.Error = &Failure{Code: agenttool.CodeInvalidArgument, Message: err.Error()}
+		resp.Error = &Failure{Code: codes.InvalidArgument, Message: err.Error()}
 		return resp
 	}
 	err = r.Run(ctx, req, func(p Page) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // Runner runs calls over one backend. It is for one goroutine.
@@ -33,8 +34,8 @@ type Page struct {
 
 // Failure is an error of a tool, as JSON.
 type Failure struct {
-	Code    agenttool.Code `json:"code"`
-	Message string         `json:"message"`
+	Code    codes.Code `json:"code"`
+	Message string     `json:"message"`
 }
 
 // FailureOf returns the code and message of an error, whose text is what the
@@ -87,11 +88,11 @@ func (r *Runner) Run(ctx context.Context, req Request, page func(Page) error) er
 	case errors.As(err, &refusal):
 		return refusal
 	case err != nil:
-		return &agenttool.Error{Code: agenttool.CodeInvalidArgument, Message: err.Error(), Err: err}
+		return &agenttool.Error{Code: codes.InvalidArgument, Message: err.Error(), Err: err}
 	}
 	if Writes(req.Tool) && !r.AllowWrites {
 		r.Denied = req.Tool
-		return &agenttool.Error{Code: agenttool.CodeReadOnly, Message: req.Tool + " changes files, and here they can only be read."}
+		return &agenttool.Error{Code: codes.ReadOnly, Message: req.Tool + " changes files, and here they can only be read."}
 	}
 	all := r.All
 	if req.All != nil {

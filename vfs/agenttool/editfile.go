@@ -1,6 +1,7 @@
 package agenttool
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"unicode"
@@ -8,33 +9,50 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
-func (c *call) editFile(in EditInput) (Result[*WriteOutput], error) {
-	var none Result[*WriteOutput]
-	path, err := c.change(in.Path, in.Revision)
+// EditFile is the name of the tool that replaces a text in a file.
+const EditFile = "editFile"
+
+type editTool struct{}
+
+func (editTool) spec() spec {
+	return spec{EditFile, "Replace one exact occurrence of a text in a file.", true, []param{
+		{"path", "string", "Absolute path of the file.", true},
+		{"revision", "string", "The file's current revision.", true},
+		{"oldText", "string", "Text that occurs exactly once in the file.", true},
+		{"newText", "string", "Text to put in its place.", true},
+	}}
+}
+
+// run gives a WriteOutput, as writeFile does.
+func (editTool) run(ctx context.Context, c *call, a args) (Result, error) {
+	rev, _ := a.revision()
+	path, err := c.change(ctx, a.str("path"), rev)
 	if err != nil {
-		return none, err
+		return Result{}, err
 	}
-	if in.OldText == "" {
-		return none, refuse(CodeInvalidArgument, "oldText is empty, send the text to replace or use writeFile")
+	oldText := a.str("oldText")
+	if oldText == "" {
+		return Result{}, refuse(codes.InvalidArgument, "oldText is empty, send the text to replace or use writeFile")
 	}
-	f, err := c.read(path)
+	f, err := c.read(ctx, path)
 	if err != nil {
-		return none, err
+		return Result{}, err
 	}
-	if f.Revision != in.Revision {
-		return none, c.fail(path, vfs.ErrConflict)
+	if f.Revision != rev {
+		return Result{}, c.fail(ctx, path, vfs.ErrConflict)
 	}
-	at, lines := occurrences(f.Content, in.OldText)
+	at, lines := occurrences(f.Content, oldText)
 	switch len(lines) {
 	case 0:
-		return none, refuse(CodeNoMatch, "%s", whyNoMatch(path, f.Content, in.OldText))
+		return Result{}, refuse(codes.NoMatch, "%s", whyNoMatch(path, f.Content, oldText))
 	case 1:
-		content := f.Content[:at] + in.NewText + f.Content[at+len(in.OldText):]
-		return c.replace(path, content, in.Revision)
+		content := f.Content[:at] + a.str("newText") + f.Content[at+len(oldText):]
+		return c.replace(ctx, path, content, rev)
 	}
-	return none, refuse(CodeAmbiguousMatch, "oldText occurs %s in %s, on %s, so send more of the text around the right one",
+	return Result{}, refuse(codes.AmbiguousMatch, "oldText occurs %s in %s, on %s, so send more of the text around the right one",
 		times(len(lines)), path, lineList(lines))
 }
 
