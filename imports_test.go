@@ -65,6 +65,31 @@ var importRules = append([]importRule{
 		never:  []string{"fusebridge/...", "vfs/badgerfs", "vfs/sqlitefs", "vfs/remotefs"},
 	},
 	{
+		reason: "a kind of scenario is one room: what all kinds share knows none of them",
+		from:   []string{"agentsim/internal/strictyaml", "agentsim/internal/archive", "agentsim/internal/scenario", "agentsim/internal/golden", "agentsim/internal/replay", "agentsim/internal/library"},
+		never:  []string{"agentsim", "agentsim/internal/calls", "agentsim/internal/turns", "agentsim/internal/report"},
+	},
+	{
+		reason: "kinds of scenarios know nothing of each other, of files on disk, and of reports",
+		from:   []string{"agentsim/internal/calls"},
+		never:  []string{"agentsim", "agentsim/internal/turns", "agentsim/internal/library", "agentsim/internal/report"},
+	},
+	{
+		reason: "kinds of scenarios know nothing of each other, of files on disk, and of reports",
+		from:   []string{"agentsim/internal/turns"},
+		never:  []string{"agentsim", "agentsim/internal/calls", "agentsim/internal/library", "agentsim/internal/report"},
+	},
+	{
+		reason: "a report shows cases, however they were replayed",
+		from:   []string{"agentsim/internal/report"},
+		never:  []string{"agentsim/...", "vfs/..."},
+	},
+	{
+		reason: "a plain replay carries no network",
+		from:   []string{"agentsim", "agentsim/turn", "agentsim/memory", "agentsim/internal/...", "agentsim/simtest"},
+		never:  []string{"net/http", "vfs/mcptool", "agentsim/wire", "agentsim/blackbox"},
+	},
+	{
 		reason: "files are useful without agents",
 		from:   []string{"vfs/..."},
 		never:  []string{"agentsim/...", "fusebridge/..."},
@@ -222,6 +247,11 @@ func TestImportRulesBite(t *testing.T) {
 		{map[string][]string{"vfs/agenttool": {"vfs/staticfs"}}, "the tools work on any backend"},
 		{map[string][]string{"fusebridge": {"vfs/agenttool"}}, "the mount shows any backend"},
 		{map[string][]string{"agentsim/turn": {"agentsim/x"}, "agentsim/x": {"vfs/badgerfs"}}, "agentsim/turn → agentsim/x → vfs/badgerfs: a replay runs"},
+		{map[string][]string{"agentsim/internal/replay": {"agentsim/internal/turns"}}, "what all kinds share knows none"},
+		{map[string][]string{"agentsim/internal/calls": {"agentsim/internal/turns"}}, "kinds of scenarios know nothing of each other"},
+		{map[string][]string{"agentsim/internal/turns": {"agentsim/internal/report"}}, "kinds of scenarios know nothing of each other"},
+		{map[string][]string{"agentsim/internal/report": {"agentsim/internal/golden"}}, "a report shows cases"},
+		{map[string][]string{"agentsim": {"agentsim/wire"}, "agentsim/wire": {"net/http"}}, "carries no network"},
 		{map[string][]string{"vfs/routefs": {"agentsim"}}, "files are useful without agents"},
 		{map[string][]string{"vfs/routefs": {"testing"}}, "carries no test framework"},
 		{map[string][]string{"vfs/vfstest": {"testing"}, "agentsim/simtest": {"testing"}}, ""},

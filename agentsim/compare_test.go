@@ -87,7 +87,7 @@ func TestCompareEntries(t *testing.T) {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
-	if _, err := agentsim.Compare([]byte("-- a (quoted) --\nno mark\n"), nil); err == nil || !strings.Contains(err.Error(), "--update") {
+	if _, err := agentsim.Compare([]byte("-- a (quoted) --\nno mark\n"), nil); err == nil || !strings.Contains(err.Error(), "with an update") {
 		t.Errorf("a damaged golden gave %v", err)
 	}
 }

@@ -86,6 +86,28 @@
 // pieces are exported for other harnesses: Find, Load, Replay, Compare. Package
 // simtest runs the same as Go subtests.
 //
+// # A kind of scenario
+//
+// calls and turns are two kinds, each a package below internal (calls, turns) that
+// the rest knows only by its Kind: a function that returns an empty script. The
+// script is a pointer to a struct whose yaml tags are the names that its kind has
+// beside those of scenario.Base; Key is the one that tells the kind; Check looks
+// at both parts together; Run plays it in a replay.World, which has the stores
+// with their seeds, the tools, the clock and the names of revisions and cursors,
+// and adds what is shown to the World's transcript. When Run returns nil the files
+// of every conversation that was named to World.Begin are added. An error of one
+// step is made by replay.StepError; one that matches ErrSkipped says what is
+// needed to replay the scenario, and fails nothing.
+//
+// A third kind is one package, here or beside this one, and is handed to whoever
+// loads: Load, Parse, Runner.Kinds, simtest.Options.Kinds. So a program carries
+// only what its scenarios need.
+//
+// The rooms, from below: strictyaml and archive are the two forms of text;
+// scenario reads what all kinds share; golden is what was shown; replay is the
+// world; calls and turns happen in it; library is where the files are; report
+// tells how it went.
+//
 // The package opens no database itself: a replay over another store is given a
 // NewStore function. It never runs a model; package turn does that for real
 // agents too.

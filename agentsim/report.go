@@ -1,9 +1,13 @@
 package agentsim
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/agentsim/internal/report"
+	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 )
 
 // Reporter is told how scenarios went. Calls come one at a time.
@@ -22,35 +26,46 @@ type ReporterOptions struct {
 }
 
 // Formats are the names that NewReporter knows.
-func Formats() []string { return []string{"text", "json", "junit", "github"} }
+func Formats() []string { return report.Formats() }
 
 // NewReporter returns the reporter of a format that writes to w.
 func NewReporter(format string, w io.Writer, opts ReporterOptions) (Reporter, error) {
-	out := &writer{w: w}
-	switch format {
-	case "text":
-		return &textReporter{out, opts.Verbose}, nil
-	case "json":
-		return &jsonReporter{out: out}, nil
-	case "junit":
-		return &junitReporter{out: out}, nil
-	case "github":
-		return &githubReporter{text: textReporter{out, opts.Verbose}, summary: opts.StepSummary}, nil
+	f, err := report.New(format, w, report.Options(opts))
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("there is no format %q, use one of %s", format, strings.Join(Formats(), ", "))
+	return reporter{f}, nil
 }
 
-// writer remembers the first error of writing.
-type writer struct {
-	w   io.Writer
-	err error
+// reporter turns results into the cases that a format shows.
+type reporter struct{ format report.Format }
+
+// Report implements Reporter.
+func (r reporter) Report(res Result) {
+	c := report.Case{
+		Name: res.Location.Name, Path: res.Location.Path, Golden: res.Location.Golden, Description: res.Description,
+		Status: report.Status(res.Status), Step: res.Step, Headline: headline(res), Message: Explain(res),
+		Steps: res.Steps, Seconds: res.Duration.Seconds(),
+	}
+	var placed *strictyaml.Error
+	if errors.As(res.Err, &placed) {
+		c.Line = placed.Pos.Line
+	}
+	r.format.Report(c)
 }
 
-func (w *writer) printf(format string, args ...any) {
-	if w.err == nil {
-		_, w.err = fmt.Fprintf(w.w, format, args...)
+// Finish implements Reporter.
+func (r reporter) Finish(s Summary) error { return r.format.Finish(s.totals()) }
+
+func (s Summary) totals() report.Totals {
+	return report.Totals{
+		Total: s.Total, Passed: s.Passed, Failed: s.Failed, Differs: s.Differs, Updated: s.Updated, Skipped: s.Skipped,
+		Seconds: s.Duration.Seconds(),
 	}
 }
+
+// String is the summary in one line.
+func (s Summary) String() string { return s.totals().String() }
 
 // Explain says in a few lines what is wrong with a scenario: the failing step
 // alone, with the names of the steps before it.
@@ -100,24 +115,4 @@ func headline(res Result) string {
 		return fmt.Sprintf("%s: what step %q shows differs from %s", res.Location.Name, res.Difference.Step, res.Location.Golden)
 	}
 	return fmt.Sprintf("%s: %v", res.Location.Name, res.Err)
-}
-
-func (s Summary) String() string {
-	text := fmt.Sprintf("%d scenarios: %d passed", s.Total, s.Passed)
-	if s.Total == 1 {
-		text = fmt.Sprintf("1 scenario: %d passed", s.Passed)
-	}
-	for _, part := range []struct {
-		n         int
-		one, many string
-	}{{s.Failed, "failed", "failed"}, {s.Differs, "differs from its golden", "differ from their goldens"}, {s.Updated, "golden written", "goldens written"}} {
-		switch part.n {
-		case 0:
-		case 1:
-			text += ", 1 " + part.one
-		default:
-			text += fmt.Sprintf(", %d %s", part.n, part.many)
-		}
-	}
-	return text
 }

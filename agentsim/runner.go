@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/goliathfs/goliathfs/agentsim/internal/library"
 )
 
 // Runner finds scenarios, replays them and compares what they show with their
@@ -28,6 +30,8 @@ type Runner struct {
 	Parallel int
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore NewStore
+	// Kinds are the kinds of scenarios beside calls and turns.
+	Kinds []Kind
 	// Reporter is told each result, in order of the scenarios' names, one at a
 	// time; nil means none.
 	Reporter Reporter
@@ -42,6 +46,7 @@ const (
 	Failed  Status = "failed"  // it did not run as it says
 	Differs Status = "differs" // it ran, and its golden says otherwise or is missing
 	Updated Status = "updated" // its golden was written
+	Skipped Status = "skipped" // it cannot be replayed here, which fails nothing
 )
 
 // Result is one scenario that was replayed.
@@ -50,7 +55,7 @@ type Result struct {
 	Description string
 	Status      Status
 	Step        string      // where it failed or differs, if that is known
-	Err         error       // of Failed, and of Differs when there is no golden to compare with
+	Err         error       // of Failed and Skipped, and of Differs when there is no golden to compare with
 	Difference  *Difference // of Differs
 	Steps       []string    // what was shown, by name
 	Duration    time.Duration
@@ -58,13 +63,13 @@ type Result struct {
 
 // Summary counts results by status.
 type Summary struct {
-	Total, Passed, Failed, Differs, Updated int
-	Duration                                time.Duration
+	Total, Passed, Failed, Differs, Updated, Skipped int
+	Duration                                         time.Duration
 }
 
 // OK reports whether nothing failed, differs or was changed: whether a command
 // ends with status 0.
-func (s Summary) OK() bool { return s.Passed == s.Total }
+func (s Summary) OK() bool { return s.Passed+s.Skipped == s.Total }
 
 // paths returns Paths or their default.
 func (r *Runner) paths() []string {
@@ -90,6 +95,28 @@ func (r *Runner) List() ([]Location, error) {
 		return nil, fmt.Errorf("no scenario has a name that matches %s, see the names of all %d", r.Match, len(found))
 	}
 	return selected, nil
+}
+
+// Orphans returns the goldens, of the directories among Paths, that no scenario
+// has: it was renamed or removed, and what it held is held no more. With Match,
+// which leaves scenarios out on purpose, there are none.
+func (r *Runner) Orphans() ([]Location, error) {
+	if r.Match != nil {
+		return nil, nil
+	}
+	found, err := library.Find(r.Golden, r.paths()...)
+	if err != nil {
+		return nil, err
+	}
+	orphans, err := library.Orphans(found, r.Golden, r.paths()...)
+	return locations(orphans), err
+}
+
+// orphaned is the result for a golden without a scenario. Update leaves it: it
+// may be the trace of a scenario that was lost.
+func orphaned(l Location) Result {
+	return Result{Location: l, Status: Differs, Err: fmt.Errorf(
+		"the golden %s has no scenario, remove it or bring back %s", l.Golden, l.Path)}
 }
 
 // ErrUpdateInCI is returned by Run when Update meets CI.
@@ -169,6 +196,8 @@ func (s *Summary) count(res Result, reporter Reporter) {
 		s.Differs++
 	case Updated:
 		s.Updated++
+	case Skipped:
+		s.Skipped++
 	}
 	if reporter != nil {
 		reporter.Report(res)
@@ -192,9 +221,9 @@ func (r *Runner) RunOne(ctx context.Context, loc Location) Result {
 }
 
 func (r *Runner) replay(ctx context.Context, res *Result) {
-	sc, err := res.Location.Load()
+	sc, err := res.Location.Load(r.Kinds...)
 	if err == nil {
-		err = noScenario(res.Location.Golden)
+		err = library.NoScenario(res.Location.Golden)
 	}
 	if err != nil {
 		res.Status, res.Err = Failed, err
@@ -203,6 +232,10 @@ func (r *Runner) replay(ctx context.Context, res *Result) {
 	res.Description = sc.Description
 	t, err := Replay(ctx, sc, &ReplayOptions{NewStore: r.NewStore})
 	res.Steps = t.Steps()
+	if errors.Is(err, ErrSkipped) {
+		res.Status, res.Err = Skipped, err
+		return
+	}
 	if err != nil {
 		res.Status, res.Err = Failed, err
 		return

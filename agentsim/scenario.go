@@ -1,13 +1,14 @@
 package agentsim
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
+	"os"
 
-	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
-	"github.com/goliathfs/goliathfs/agentsim/turn"
+	"github.com/goliathfs/goliathfs/agentsim/internal/calls"
+	"github.com/goliathfs/goliathfs/agentsim/internal/library"
+	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
+	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
+	"github.com/goliathfs/goliathfs/agentsim/internal/turns"
 )
 
 // Scenario is one loaded scenario. It is not changed by a replay, so one can be
@@ -17,278 +18,70 @@ type Scenario struct {
 	Name        string // area/name, without the extension
 	Description string // the archive's comment, without space around it
 
-	spec  spec
-	seeds map[string]string // canonical path to content
+	read   *scenario.Scenario
+	script replay.Script
 }
 
-// spec is scenario.yaml. Pointers and nil slices tell what was left out.
-type spec struct {
-	Pos        strictyaml.Pos
-	Version    int                   `yaml:"version"`
-	Window     *int                  `yaml:"window"`
-	MaxSteps   *int                  `yaml:"maxSteps"`
-	Budgets    budgetSpec            `yaml:"budgets"`
-	Filesystem filesystemSpec        `yaml:"filesystem"`
-	Stores     storesSpec            `yaml:"stores"`
-	Files      map[string]fileSpec   `yaml:"files"`
-	Memory     map[string]memorySpec `yaml:"memory"`
-	Approvals  []approvalSpec        `yaml:"approvals"`
-	Fallback   []cloudSpec           `yaml:"fallback"`
-	Turns      []turnSpec            `yaml:"turns"`
-	Calls      []callSpec            `yaml:"calls"`
+// Kind is a kind of scenario beside calls and turns: it reads its part of
+// scenario.yaml, runs it, and fills the transcript. A package that brings one
+// along says how it is made; it is handed to Load, Parse and Runner.
+type Kind = replay.Kind
+
+// Location is where a scenario is and where its golden belongs.
+type Location struct {
+	Path   string // the scenario's file
+	Name   string // area/name
+	Golden string // the golden's file
 }
 
-type budgetSpec struct {
-	ToolResultTokens       *int `yaml:"toolResultTokens"`
-	RetrievedContextTokens *int `yaml:"retrievedContextTokens"`
+// Find returns the scenarios at the given paths, in order of their names: files
+// as they are, directories with all .txtar files below them. Below a directory
+// "scenarios" a name is the path from there and the golden is in "golden" beside
+// that directory; elsewhere the name is the path from the one given, and the
+// golden is in "golden" there. With goldenDir, all goldens are in that. It is an
+// error when a path has none, and when two scenarios would share a golden.
+func Find(goldenDir string, paths ...string) ([]Location, error) {
+	found, err := library.Find(goldenDir, paths...)
+	return locations(found), err
 }
 
-// budgets are those of a turn; what is not set is left to its default.
-func (b budgetSpec) budgets() turn.Budgets {
-	var set turn.Budgets
-	if b.ToolResultTokens != nil {
-		set.ToolResultTokens = *b.ToolResultTokens
+func locations(found []library.Location) []Location {
+	var out []Location
+	for _, l := range found {
+		out = append(out, Location(l))
 	}
-	if b.RetrievedContextTokens != nil {
-		set.RetrievedContextTokens = *b.RetrievedContextTokens
+	return out
+}
+
+// Load reads the scenario in the file at path. The YAML is read strictly: an
+// unknown name, a value of the wrong type or one that is not among the allowed
+// ones is an error that names file, line, column and what is allowed. The
+// scenario's Name is area/name as Find would give it. It may be of one of the
+// kinds beside calls and turns.
+func Load(path string, kinds ...Kind) (*Scenario, error) {
+	return Location(library.Locate(path)).Load(kinds...)
+}
+
+// Load reads the scenario at the location.
+func (l Location) Load(kinds ...Kind) (*Scenario, error) {
+	data, err := os.ReadFile(l.Path)
+	if err != nil {
+		return nil, fmt.Errorf("the scenario cannot be read: %w", err)
 	}
-	return set
+	return Parse(l.Path, l.Name, data, kinds...)
 }
 
-type filesystemSpec struct {
-	Root     string   `yaml:"root"`
-	ReadOnly *bool    `yaml:"readOnly"`
-	Tools    []string `yaml:"tools"`
-	Read     struct {
-		DefaultLines int `yaml:"defaultLines"`
-		MaxLines     int `yaml:"maxLines"`
-	} `yaml:"read"`
-	Search struct {
-		MaxMatches int `yaml:"maxMatches"`
-		MaxFiles   int `yaml:"maxFiles"`
-	} `yaml:"search"`
-}
-
-type storesSpec struct {
-	Default *storeSpec           `yaml:"default"`
-	Routes  map[string]storeSpec `yaml:"routes"`
-}
-
-type storeSpec struct {
-	Pos             strictyaml.Pos
-	Store           storeKind `yaml:"store"`
-	ReadOnly        bool      `yaml:"readOnly"`
-	PerConversation bool      `yaml:"perConversation"`
-	Error           faultCode `yaml:"error"`
-}
-
-// storeKind is what a store of a scenario is made of.
-type storeKind string
-
-const (
-	storeMemory  storeKind = "memory"
-	storeStatic  storeKind = "static"
-	storeFailing storeKind = "failing"
-)
-
-// Allowed implements strictyaml.Enum.
-func (storeKind) Allowed() []string {
-	return []string{string(storeMemory), string(storeStatic), string(storeFailing)}
-}
-
-// Validate implements strictyaml.Validator.
-func (s *storeSpec) Validate() error {
-	if s.Error != "" && s.Store != storeFailing {
-		return errors.New("error belongs to a store that is failing, write store: failing")
+// Parse reads a scenario from memory. The file is named in errors only.
+func Parse(file, name string, data []byte, kinds ...Kind) (*Scenario, error) {
+	var scripts []replay.Script
+	var parts []scenario.Part
+	for _, kind := range append([]Kind{turns.New, calls.New}, kinds...) {
+		script := kind()
+		scripts, parts = append(scripts, script), append(parts, script)
 	}
-	return nil
-}
-
-type fileSpec struct {
-	Pos    strictyaml.Pos
-	Text   *string `yaml:"text"`
-	Repeat *string `yaml:"repeat"`
-	Count  int     `yaml:"count"`
-}
-
-// Validate implements strictyaml.Validator.
-func (f *fileSpec) Validate() error {
-	switch {
-	case (f.Text == nil) == (f.Repeat == nil):
-		return errors.New("a file needs either text, or repeat with count")
-	case f.Text != nil && f.Count != 0:
-		return errors.New("count belongs to repeat, not to text")
-	case f.Repeat != nil && f.Count < 1:
-		return errors.New("repeat needs a count of 1 or more")
+	read, kind, err := scenario.Read(file, name, data, parts...)
+	if err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-type memorySpec struct {
-	Pos     strictyaml.Pos
-	Summary string         `yaml:"summary"`
-	Recent  []exchangeSpec `yaml:"recent"`
-	Raw     *string        `yaml:"raw"` // the stored value itself, for damaged ones
-}
-
-// Validate implements strictyaml.Validator.
-func (m *memorySpec) Validate() error {
-	if m.Raw != nil && (m.Summary != "" || m.Recent != nil) {
-		return errors.New("raw is the whole stored value, so summary and recent cannot stand beside it")
-	}
-	return nil
-}
-
-type exchangeSpec struct {
-	Ask    string   `yaml:"ask"`
-	Answer string   `yaml:"answer"`
-	At     string   `yaml:"at"`
-	Steps  []string `yaml:"steps"`
-}
-
-type turnSpec struct {
-	Pos          strictyaml.Pos
-	Ask          string         `yaml:"ask"`
-	Conversation string         `yaml:"conversation"`
-	Approvals    []approvalSpec `yaml:"approvals"`
-	Fallback     []cloudSpec    `yaml:"fallback"`
-	Model        []replySpec    `yaml:"model"`
-	Expect       turnExpect     `yaml:"expect"`
-}
-
-// Validate implements strictyaml.Validator.
-func (t *turnSpec) Validate() error {
-	if strings.TrimSpace(t.Ask) == "" {
-		return errors.New("a turn needs an ask, the text of the person")
-	}
-	return nil
-}
-
-type approvalSpec struct {
-	Pos    strictyaml.Pos
-	Tool   string `yaml:"tool"`
-	Path   string `yaml:"path"`
-	Answer yesNo  `yaml:"answer"`
-}
-
-type yesNo string
-
-// Allowed implements strictyaml.Enum.
-func (yesNo) Allowed() []string { return []string{"yes", "no"} }
-
-// Validate implements strictyaml.Validator.
-func (a *approvalSpec) Validate() error {
-	if a.Tool == "" || a.Answer == "" {
-		return errors.New("an approval needs the tool it is asked for, and the answer yes or no")
-	}
-	return nil
-}
-
-// cloudSpec is one reply of the fallback.
-type cloudSpec struct {
-	Pos   strictyaml.Pos
-	Text  *string    `yaml:"text"`
-	Error *errorSpec `yaml:"error"`
-}
-
-// Validate implements strictyaml.Validator.
-func (c *cloudSpec) Validate() error {
-	if (c.Text == nil) == (c.Error == nil) {
-		return errors.New("a reply of the fallback is either a text or an error")
-	}
-	return nil
-}
-
-// replySpec is one reply of the scripted model.
-type replySpec struct {
-	Pos      strictyaml.Pos
-	Text     *string         `yaml:"text"`
-	JSON     json.RawMessage `yaml:"json"`
-	ToolCall *toolCallSpec   `yaml:"toolCall"`
-	Error    *errorSpec      `yaml:"error"`
-}
-
-// Validate implements strictyaml.Validator.
-func (r *replySpec) Validate() error {
-	n := 0
-	for _, set := range []bool{r.Text != nil, r.JSON != nil, r.ToolCall != nil, r.Error != nil} {
-		if set {
-			n++
-		}
-	}
-	if n != 1 {
-		return errors.New("a reply of the model is one of text, json, toolCall and error")
-	}
-	return nil
-}
-
-type toolCallSpec struct {
-	Name  string          `yaml:"name"`
-	Input json.RawMessage `yaml:"input"`
-}
-
-// Validate implements strictyaml.Validator.
-func (t *toolCallSpec) Validate() error {
-	if t.Name == "" {
-		return errors.New("a toolCall needs the name of a tool")
-	}
-	return nil
-}
-
-type errorSpec struct {
-	Message string    `yaml:"message"`
-	Kind    errorKind `yaml:"kind"`
-}
-
-type errorKind string
-
-// Allowed implements strictyaml.Enum.
-func (errorKind) Allowed() []string { return []string{"provider", "guardrail", "malformed"} }
-
-type callSpec struct {
-	Pos          strictyaml.Pos
-	Tool         string          `yaml:"tool"`
-	Input        json.RawMessage `yaml:"input"`
-	Pages        pagesSpec       `yaml:"pages"`
-	Conversation string          `yaml:"conversation"`
-	Cancel       bool            `yaml:"cancel"`
-	Expect       callExpect      `yaml:"expect"`
-}
-
-type pagesSpec string
-
-// Allowed implements strictyaml.Enum.
-func (pagesSpec) Allowed() []string { return []string{"all"} }
-
-// Validate implements strictyaml.Validator.
-func (c *callSpec) Validate() error {
-	if c.Tool == "" {
-		return errors.New("a call needs the name of a tool")
-	}
-	return nil
-}
-
-func notPositive(n *int) bool { return n != nil && *n < 1 }
-
-// Validate implements strictyaml.Validator.
-func (s *spec) Validate() error {
-	switch {
-	case s.Version == 0:
-		return errors.New("a scenario needs the line \"version: 1\"")
-	case s.Version != 1:
-		return fmt.Errorf("version %d is not known, this reads version: 1", s.Version)
-	case len(s.Turns) == 0 && len(s.Calls) == 0:
-		return errors.New("a scenario needs either turns or calls, this has neither")
-	case len(s.Turns) > 0 && len(s.Calls) > 0:
-		return errors.New("a scenario needs either turns or calls, this has both: make it two")
-	case len(s.Calls) > 0 && (s.Memory != nil || s.MaxSteps != nil || s.Approvals != nil || s.Fallback != nil || s.Budgets.RetrievedContextTokens != nil):
-		return errors.New("calls run tools without a model, so memory, maxSteps, approvals, fallback and budgets.retrievedContextTokens mean nothing here: use turns")
-	case notPositive(s.Window):
-		return fmt.Errorf("window %d is not a positive number of tokens", *s.Window)
-	case notPositive(s.MaxSteps):
-		return fmt.Errorf("maxSteps %d is not a positive number", *s.MaxSteps)
-	case notPositive(s.Budgets.ToolResultTokens) || notPositive(s.Budgets.RetrievedContextTokens):
-		return errors.New("a budget is at least 1 token, leave it out for its default")
-	}
-	return nil
+	return &Scenario{Path: read.Path, Name: read.Name, Description: read.Description, read: read, script: scripts[kind]}, nil
 }

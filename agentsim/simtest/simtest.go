@@ -23,6 +23,8 @@ const UpdateEnv = "SIMTEST_UPDATE"
 type Options struct {
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore agentsim.NewStore
+	// Kinds are the kinds of scenarios beside calls and turns.
+	Kinds []agentsim.Kind
 }
 
 // Run replays the scenarios at or below the path and compares them with the
@@ -33,7 +35,7 @@ func Run(t *testing.T, scenarios, golden string, opts *Options) {
 		opts = &Options{}
 	}
 	runner := &agentsim.Runner{
-		Paths: []string{scenarios}, Golden: golden, NewStore: opts.NewStore,
+		Paths: []string{scenarios}, Golden: golden, NewStore: opts.NewStore, Kinds: opts.Kinds,
 		Update: update(t), CI: inCI(),
 	}
 	if runner.Update && runner.CI {
@@ -54,6 +56,8 @@ func Run(t *testing.T, scenarios, golden string, opts *Options) {
 		t.Run(loc.Name, func(t *testing.T) {
 			t.Parallel()
 			switch res := runner.RunOne(t.Context(), loc); res.Status {
+			case agentsim.Skipped:
+				t.Skip(res.Err)
 			case agentsim.Updated:
 				t.Errorf("wrote %s: review it and run again without %s", loc.Golden, UpdateEnv)
 			case agentsim.Failed, agentsim.Differs:

@@ -133,7 +133,7 @@ func (o *replayOptions) printList(out *output) error {
 	}
 	var failures []error
 	for _, l := range found {
-		sc, err := l.Load()
+		sc, err := l.Load(o.runner.Kinds...)
 		if err != nil {
 			failures = append(failures, err)
 			continue

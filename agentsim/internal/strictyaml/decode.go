@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -27,24 +26,6 @@ const maxDepth = 64
 type decoder struct {
 	file      string
 	firstLine int
-}
-
-// Decode fills the struct that v points to from src, whose first line is line
-// firstLine of file. Fields are matched by their yaml tag; a field without one
-// is not decoded. Every error is an *Error.
-func Decode(file string, firstLine int, src []byte, v any) (err error) {
-	d := &decoder{file, firstLine}
-	if !utf8.Valid(src) {
-		return d.at(1, 1).Errorf("this is not valid UTF-8")
-	}
-	if line := deepLine(src); line > 0 {
-		return d.at(line, 1).Errorf("this is nested more than %d deep", maxDepth)
-	}
-	body, err := d.parse(src)
-	if err != nil {
-		return err
-	}
-	return d.value(body, reflect.ValueOf(v).Elem(), 0)
 }
 
 func (d *decoder) parse(src []byte) (body ast.Node, err error) {
@@ -132,7 +113,7 @@ func (d *decoder) value(n ast.Node, v reflect.Value, depth int) error {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		return d.structure(n, v, depth)
+		return d.structure(n, []reflect.Value{v}, depth)
 	case reflect.Map:
 		return d.mapping(n, v, depth)
 	case reflect.Slice:
@@ -177,7 +158,8 @@ func (d *decoder) key(p *ast.MappingValueNode) (string, error) {
 	return "", d.pos(p.Key.GetToken()).Errorf("a name must be a plain or quoted text, not %s", kindOf(p.Key))
 }
 
-func (d *decoder) structure(n ast.Node, v reflect.Value, depth int) error {
+// structure fills structs from one mapping.
+func (d *decoder) structure(n ast.Node, structs []reflect.Value, depth int) error {
 	pairs, err := d.pairs(n)
 	if err != nil {
 		return err
@@ -186,16 +168,18 @@ func (d *decoder) structure(n ast.Node, v reflect.Value, depth int) error {
 	if len(pairs) > 0 {
 		pos = d.pos(pairs[0].Key.GetToken())
 	}
-	fields := map[string]int{}
+	fields := map[string]reflect.Value{}
 	var names []string
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		if f.Type == posType {
-			v.Field(i).Set(reflect.ValueOf(pos))
-		}
-		if name := f.Tag.Get("yaml"); name != "" {
-			fields[name] = i
-			names = append(names, name)
+	for _, v := range structs {
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if f.Type == posType {
+				v.Field(i).Set(reflect.ValueOf(pos))
+			}
+			if name := f.Tag.Get("yaml"); name != "" {
+				fields[name] = v.Field(i)
+				names = append(names, name)
+			}
 		}
 	}
 	for _, p := range pairs {
@@ -203,15 +187,20 @@ func (d *decoder) structure(n ast.Node, v reflect.Value, depth int) error {
 		if err != nil {
 			return err
 		}
-		i, ok := fields[name]
+		field, ok := fields[name]
 		if !ok {
 			return d.pos(p.Key.GetToken()).Errorf("%q is not a name that is known here; allowed are %s", name, strings.Join(names, ", "))
 		}
-		if err := d.value(p.Value, v.Field(i), depth+1); err != nil {
+		if err := d.value(p.Value, field, depth+1); err != nil {
 			return err
 		}
 	}
-	return d.validate(v, pos)
+	for _, v := range structs {
+		if err := d.validate(v, pos); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *decoder) validate(v reflect.Value, pos Pos) error {
@@ -219,11 +208,7 @@ func (d *decoder) validate(v reflect.Value, pos Pos) error {
 	if !ok {
 		return nil
 	}
-	err := check.Validate()
-	if _, placed := err.(*Error); err == nil || placed {
-		return err
-	}
-	return pos.Errorf("%v", err)
+	return pos.At(check.Validate())
 }
 
 func (d *decoder) mapping(n ast.Node, v reflect.Value, depth int) error {

@@ -23,6 +23,15 @@ func (p Pos) Errorf(format string, args ...any) error {
 	return &Error{Pos: p, Message: fmt.Sprintf(format, args...)}
 }
 
+// At returns err at this place, or as it is if it is nil or has a place already.
+func (p Pos) At(err error) error {
+	var placed *Error
+	if err == nil || errors.As(err, &placed) {
+		return err
+	}
+	return p.Wrap(err)
+}
+
 // Wrap returns err with this place before it.
 func (p Pos) Wrap(err error) error { return &Error{p, err.Error(), err} }
 

@@ -1,0 +1,129 @@
+package golden
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
+)
+
+// Difference is the first thing in which a transcript and its golden differ.
+type Difference struct {
+	Step   string   // the step, as the golden names it
+	Before []string // the steps before it, which agree
+	Later  int      // how many steps after it differ too
+	// Text is for people: what was expected and what came, as a unified
+	// difference with invisible characters made visible.
+	Text string
+}
+
+// Compare compares a golden's bytes with the bytes of a replay's
+// Transcript.Golden. It returns nil when they say the same, and an error when
+// the golden cannot be read.
+func Compare(golden, actual []byte) (*Difference, error) {
+	_, want, err := archive.Parse(golden)
+	if err != nil {
+		return nil, fmt.Errorf("the golden is damaged, write it again with an update: %w", err)
+	}
+	_, got, err := archive.Parse(actual)
+	if err != nil {
+		return nil, err
+	}
+	wantSteps, gotSteps := bySteps(want), bySteps(got)
+	for i := range max(len(wantSteps), len(gotSteps)) {
+		if i < len(wantSteps) && i < len(gotSteps) && slices.Equal(wantSteps[i], gotSteps[i]) {
+			continue
+		}
+		d := describe(wantSteps, gotSteps, i)
+		for _, step := range gotSteps[:i] {
+			d.Before = append(d.Before, step[0].Name)
+		}
+		return d, nil
+	}
+	return nil, nil
+}
+
+// bySteps puts entries together that tell of one step: "1 readFile" and "1
+// readFile page 1".
+func bySteps(entries []archive.Entry) [][]archive.Entry {
+	var steps [][]archive.Entry
+	for _, e := range entries {
+		last := len(steps) - 1
+		if last >= 0 && strings.HasPrefix(e.Name, steps[last][0].Name+" ") {
+			steps[last] = append(steps[last], e)
+		} else {
+			steps = append(steps, []archive.Entry{e})
+		}
+	}
+	return steps
+}
+
+func describe(want, got [][]archive.Entry, i int) *Difference {
+	switch {
+	case i == len(got):
+		name := want[i][0].Name
+		return &Difference{Step: name, Text: fmt.Sprintf("the golden has %q, the replay ended before it\n", name)}
+	case i == len(want):
+		name := got[i][0].Name
+		return &Difference{Step: name, Text: fmt.Sprintf("the replay shows %q, the golden ends before it\n%s", name, changes(nil, got[i]))}
+	case want[i][0].Name != got[i][0].Name:
+		name := got[i][0].Name
+		text := fmt.Sprintf("the golden has %q here, the replay shows %q\n%s", want[i][0].Name, name, changes(nil, got[i]))
+		return &Difference{Step: name, Text: text}
+	}
+	d := &Difference{Step: got[i][0].Name, Text: changes(want[i], got[i])}
+	for _, step := range got[i+1:] {
+		same := slices.ContainsFunc(want, func(w []archive.Entry) bool { return slices.Equal(w, step) })
+		if !same {
+			d.Later++
+		}
+	}
+	return d
+}
+
+// changes shows what differs between the entries of one step.
+func changes(want, got []archive.Entry) string {
+	var b strings.Builder
+	for i := range max(len(want), len(got)) {
+		var w, g archive.Entry
+		if i < len(want) {
+			w = want[i]
+		}
+		if i < len(got) {
+			g = got[i]
+		}
+		if w == g {
+			continue
+		}
+		if name := cmp.Or(g.Name, w.Name); i > 0 {
+			fmt.Fprintf(&b, "in %q:\n", name)
+		}
+		b.WriteString(changed(w.Text, g.Text))
+	}
+	return b.String()
+}
+
+// changed is a unified difference that a person can read: every character that
+// tells two lines apart can be seen.
+func changed(want, got string) string {
+	note := ""
+	if normEqual(want, got) {
+		note = "the two differ only in Unicode normalization (NFC and NFD)\n"
+	}
+	show := visible
+	if note != "" {
+		show = visibleASCII
+	}
+	if show(want) == show(got) { // one has as text what stands for a character of the other
+		show = quotedLines
+	}
+	text := string(diff.Diff("golden", []byte(show(want)), "replay", []byte(show(got))))
+	if _, body, ok := strings.Cut(text, "\n--- "); ok { // without the command line that comes first
+		text = "--- " + body
+	}
+	return note + text
+}

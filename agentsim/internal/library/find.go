@@ -1,0 +1,80 @@
+package library
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Find returns the scenarios at the given paths, in order of their names: files
+// as they are, directories with all .txtar files below them. Their goldens are
+// in goldenDir, or where Location says if that is "". It is an error when a path
+// has none, and when two scenarios would share a golden.
+func Find(goldenDir string, paths ...string) ([]Location, error) {
+	var found []Location
+	seen := map[string]bool{}
+	for _, path := range paths {
+		locs, err := findIn(path, goldenDir)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range locs {
+			if goldenDir != "" {
+				l.Golden = goldenPath(goldenDir, l.Name)
+			}
+			if key := filepath.Clean(l.Path); !seen[key] {
+				seen[key] = true
+				found = append(found, l)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b Location) int { return strings.Compare(a.Name, b.Name) })
+	for i := 1; i < len(found); i++ {
+		if a, b := found[i-1], found[i]; a.Golden == b.Golden {
+			return nil, fmt.Errorf("%s and %s would share the golden %s, rename one or replay them apart", a.Path, b.Path, a.Golden)
+		}
+	}
+	return found, nil
+}
+
+// followed is a directory as WalkDir wants it, to look also into one that is a
+// symbolic link.
+func followed(dir string) string { return dir + string(filepath.Separator) }
+
+func findIn(path, goldenDir string) ([]Location, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("there are no scenarios at %s, name a .txtar file or a directory that holds some: %w", path, err)
+	}
+	if !info.IsDir() {
+		return []Location{Locate(path)}, nil
+	}
+	path = anchored(path)
+	root := rootOf(path)
+	if root == "" {
+		root = path
+	}
+	var found []Location
+	goldens := []string{filepath.Clean(goldenRoot(root))}
+	if goldenDir != "" {
+		goldens = append(goldens, filepath.Clean(goldenDir))
+	}
+	err = filepath.WalkDir(followed(path), func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains(goldens, p):
+			return filepath.SkipDir
+		case !d.IsDir() && strings.HasSuffix(p, extension):
+			found = append(found, below(root, p))
+		}
+		return nil
+	})
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("there are no .txtar files below %s, so there is nothing to replay", path)
+	}
+	return found, err
+}

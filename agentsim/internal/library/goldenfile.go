@@ -1,0 +1,79 @@
+package library
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
+	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
+)
+
+// ReadGolden returns the bytes of a golden file. The error of one that is not
+// there matches fs.ErrNotExist and says how to write it.
+func ReadGolden(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no golden at %s yet, write it with an update and read it: %w", path, fs.ErrNotExist)
+	case err != nil:
+		return nil, fmt.Errorf("the golden cannot be read: %w", err)
+	}
+	return data, nil
+}
+
+// NoScenario returns an error if the file at path is a scenario: with goldens
+// among scenarios, an update would write over what people wrote.
+func NoScenario(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil // there is none, or whoever reads or writes it says why not
+	}
+	_, sections := archive.Split(string(archive.UndoCRLF(data)))
+	for _, s := range sections {
+		if s.Name == scenario.SpecName {
+			return fmt.Errorf("the golden would be written over the scenario %s, choose another directory for the goldens", path)
+		}
+	}
+	return nil
+}
+
+// WriteGolden writes a golden file and the directories above it, and reports
+// whether it changed: a checkout with CRLF line ends says the same. It writes a
+// temporary file beside it and renames that, so that a reader and an interrupted
+// run see the old one or the new one.
+func WriteGolden(path string, data []byte) (changed bool, err error) {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(archive.UndoCRLF(old), data) {
+		return false, nil
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return false, fmt.Errorf("the directory of the golden cannot be made: %w", err)
+	}
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return false, fmt.Errorf("the golden cannot be written: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(tmp.Name()))
+		}
+	}()
+	_, err = tmp.Write(data)
+	if chmodErr := tmp.Chmod(0o644); err == nil {
+		err = chmodErr
+	}
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return false, fmt.Errorf("the golden cannot be written: %w", err)
+	}
+	return true, nil
+}

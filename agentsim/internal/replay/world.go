@@ -1,0 +1,150 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
+	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
+)
+
+// Options adjust a replay; the zero value is the default.
+type Options struct {
+	// NewStore makes the stores of kind memory; nil means memory.
+	NewStore NewStore
+}
+
+// World is one replay under way.
+type World struct {
+	Scenario   *scenario.Scenario
+	Clock      *Clock
+	Names      *Names
+	Transcript *golden.Transcript
+	Tools      *agenttool.Toolset // nil when the scenario offers none
+
+	stores *stores
+	used   []string // conversations, in order of first use
+}
+
+// Run replays a scenario from its first state. The transcript is never nil.
+func Run(ctx context.Context, sc *scenario.Scenario, script Script, opts Options) (*golden.Transcript, error) {
+	w := &World{Scenario: sc, Clock: &Clock{}, Names: NewNames(), Transcript: golden.New(sc.Name)}
+	var err error
+	if w.stores, err = newStores(sc, opts.NewStore, w.Clock); err != nil {
+		return w.Transcript, err
+	}
+	err = w.run(ctx, script)
+	// The stores are cleaned up also when ctx has ended.
+	if closeErr := w.stores.close(context.WithoutCancel(ctx)); closeErr != nil && err == nil {
+		err = fmt.Errorf("the scenario ran, but its stores cannot be closed: %w", closeErr)
+	}
+	return w.Transcript, err
+}
+
+func (w *World) run(ctx context.Context, script Script) error {
+	if err := w.makeTools(); err != nil {
+		return w.Scenario.Pos.Errorf("filesystem: %v", err)
+	}
+	if err := script.Run(ctx, w); err != nil {
+		return err
+	}
+	return w.addFiles(ctx)
+}
+
+// View returns the files that a conversation sees, "" being the default one.
+func (w *World) View(ctx context.Context, conversation string) (vfs.Backend, error) {
+	return w.stores.view(ctx, conversation)
+}
+
+func (w *World) makeTools() error {
+	f := &w.Scenario.Filesystem
+	if f.Tools != nil && len(f.Tools) == 0 {
+		return nil
+	}
+	var err error
+	w.Tools, err = agenttool.New(agenttool.Options{
+		BackendFor: func(ctx context.Context, scope agenttool.Scope) (vfs.Backend, error) {
+			// A call that is cancelled must find its files open, as it would in an
+			// application, or what it shows would depend on the store.
+			return w.stores.view(context.WithoutCancel(ctx), scope.Conversation)
+		},
+		Root:         f.Root,
+		Writable:     f.ReadOnly != nil && !*f.ReadOnly,
+		Tools:        f.Tools,
+		DefaultLines: f.Read.DefaultLines,
+		MaxLines:     f.Read.MaxLines,
+		MaxMatches:   f.Search.MaxMatches,
+		MaxFiles:     f.Search.MaxFiles,
+	})
+	return err
+}
+
+// Begin is called before each step: time moves on, and the files of its
+// conversation will be shown at the end.
+func (w *World) Begin(conversation string) {
+	w.Clock.Tick()
+	if !slices.Contains(w.used, conversation) {
+		w.used = append(w.used, conversation)
+	}
+}
+
+// addFiles adds the files as the scenario left them, each store once.
+func (w *World) addFiles(ctx context.Context) error {
+	for _, inst := range w.stores.opened {
+		if inst.fault != nil {
+			inst.fault.err = nil // the scenario is over, so its disk may be looked at
+		}
+	}
+	shown := map[storeKey]bool{}
+	for _, conversation := range w.used {
+		view, err := w.stores.view(ctx, conversation)
+		if err != nil {
+			return err
+		}
+		for i := len(w.stores.specs) - 1; i >= 0; i-- {
+			p := w.stores.specs[i]
+			key := storeKey{prefix: p.prefix}
+			if p.spec.PerConversation {
+				key.conversation = conversation
+			}
+			if shown[key] {
+				continue
+			}
+			shown[key] = true
+			if err := w.addStore(ctx, view, p, key.conversation); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addStore adds the files of a view that belong to one of its stores.
+func (w *World) addStore(ctx context.Context, view vfs.Backend, p placed, conversation string) error {
+	for info, err := range vfs.Walk(ctx, view, p.prefix) {
+		if err != nil {
+			return err
+		}
+		route, err := vfs.RouteOf(ctx, view, info.Path)
+		if err != nil {
+			return err
+		}
+		if route.Prefix != p.prefix {
+			continue
+		}
+		f, err := vfs.Read(ctx, view, info.Path)
+		if err != nil {
+			return err
+		}
+		var of *string
+		if p.spec.PerConversation {
+			of = &conversation
+		}
+		seed, ok := w.Scenario.Seeds[info.Path]
+		w.Transcript.AddFile(info.Path, f.Content, of, ok && seed == f.Content)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+// Package report writes how scenarios went: for people, for programs, and for
+// build servers.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Status is how one scenario went.
+type Status string
+
+// The statuses.
+const (
+	Passed  Status = "passed"
+	Failed  Status = "failed"
+	Differs Status = "differs"
+	Updated Status = "updated"
+	Skipped Status = "skipped"
+)
+
+// Case is one scenario as a report shows it.
+type Case struct {
+	Name        string
+	Path        string // of the scenario's file
+	Line        int    // in it, of what is wrong; 0 where that is not known
+	Golden      string // the golden's file
+	Description string
+	Status      Status
+	Step        string   // where it failed or differs, if that is known
+	Headline    string   // what is wrong, in one line
+	Message     string   // what is wrong, in a few lines
+	Steps       []string // what was shown, by name
+	Seconds     float64
+}
+
+// Totals counts cases by status.
+type Totals struct {
+	Total, Passed, Failed, Differs, Updated, Skipped int
+	Seconds                                          float64
+}
+
+// Format writes cases in one form. Calls come one at a time.
+type Format interface {
+	Report(Case)
+	// Finish is called once, after the last Report. Its error is that of writing.
+	Finish(Totals) error
+}
+
+// Options adjust a format; the zero value is the default.
+type Options struct {
+	Verbose     bool      // also names what passed, with its steps
+	StepSummary io.Writer // receives Markdown for GitHub's job summary; nil means none
+}
+
+// Formats are the names that New knows.
+func Formats() []string { return []string{"text", "json", "junit", "github"} }
+
+// New returns the format of a name that writes to w.
+func New(format string, w io.Writer, opts Options) (Format, error) {
+	out := &writer{w: w}
+	switch format {
+	case "text":
+		return &text{out, opts.Verbose}, nil
+	case "json":
+		return &jsonFormat{out: out}, nil
+	case "junit":
+		return &junit{out: out}, nil
+	case "github":
+		return &github{text: text{out, opts.Verbose}, summary: opts.StepSummary}, nil
+	}
+	return nil, fmt.Errorf("there is no format %q, use one of %s", format, strings.Join(Formats(), ", "))
+}
+
+// writer remembers the first error of writing.
+type writer struct {
+	w   io.Writer
+	err error
+}
+
+func (w *writer) printf(format string, args ...any) {
+	if w.err == nil {
+		_, w.err = fmt.Fprintf(w.w, format, args...)
+	}
+}
+
+// String is the totals in one line.
+func (s Totals) String() string {
+	text := fmt.Sprintf("%d scenarios: %d passed", s.Total, s.Passed)
+	if s.Total == 1 {
+		text = fmt.Sprintf("1 scenario: %d passed", s.Passed)
+	}
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{{s.Failed, "failed", "failed"}, {s.Differs, "differs from its golden", "differ from their goldens"}, {s.Updated, "golden written", "goldens written"}, {s.Skipped, "not replayed", "not replayed"}} {
+		switch part.n {
+		case 0:
+		case 1:
+			text += ", 1 " + part.one
+		default:
+			text += fmt.Sprintf(", %d %s", part.n, part.many)
+		}
+	}
+	return text
+}
