@@ -106,6 +106,11 @@ var importRules = append([]importRule{
 		never:  []string{"cmd/...", "github.com/spf13/cobra", "golang.org/x/term"},
 	},
 	{
+		reason: "a scripted model on the wire stands alone: who tests an agent with files of its own carries none of ours",
+		from:   []string{"agentsim/wire"},
+		never:  []string{"vfs/...", "agentsim", "agentsim/turn", "agentsim/memory", "outside"},
+	},
+	{
 		reason: "one package knows Badger",
 		from:   append(library, "cmd/..."),
 		except: []string{"vfs/badgerfs", "cmd/..."},
@@ -252,6 +257,7 @@ func TestImportRulesBite(t *testing.T) {
 		{map[string][]string{"agentsim/internal/turns": {"agentsim/internal/report"}}, "kinds of scenarios know nothing of each other"},
 		{map[string][]string{"agentsim/internal/report": {"agentsim/internal/golden"}}, "a report shows cases"},
 		{map[string][]string{"agentsim": {"agentsim/wire"}, "agentsim/wire": {"net/http"}}, "carries no network"},
+		{map[string][]string{"agentsim/wire": {"vfs/agenttool"}}, "a scripted model on the wire stands alone"},
 		{map[string][]string{"vfs/routefs": {"agentsim"}}, "files are useful without agents"},
 		{map[string][]string{"vfs/routefs": {"testing"}}, "carries no test framework"},
 		{map[string][]string{"vfs/vfstest": {"testing"}, "agentsim/simtest": {"testing"}}, ""},

@@ -1,0 +1,125 @@
+package wire
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Report is what a server was asked and answered.
+type Report struct {
+	// Conversations are in order of their scripts, whichever was asked first.
+	Conversations []Conversation
+	// Problems are sentences: requests that fitted nothing, endpoints that there
+	// are not, replies that were left over. None means that all went as scripted.
+	Problems []string
+}
+
+// Conversation is one that was held.
+type Conversation struct {
+	Script    int    // its place among the scripts, from 0
+	When      string // of the script
+	Side      bool   // of the script
+	Names     Names  // as Options.NewNames made it; nil without
+	Exchanges []Exchange
+}
+
+// Exchange is one request and what it was answered.
+type Exchange struct {
+	Request *Request
+	New     int // how many of the messages the conversation had before; those after are new
+	// Replies are what was answered: the last one, and before it the errors and
+	// cuts after which the client sent the same request again.
+	Replies []Reply
+	Tokens  Tokens
+}
+
+// Retries is how often the request was sent again.
+func (x *Exchange) Retries() int { return max(0, len(x.Replies)-1) }
+
+// Tokens is what a request costs, by part, counted over its decoded text.
+type Tokens struct {
+	System   int
+	Tools    int   // names, descriptions and schemas
+	Messages []int // each: its text, and names and arguments of its calls
+}
+
+// Total is the sum of all parts.
+func (t *Tokens) Total() int {
+	sum := t.System + t.Tools
+	for _, n := range t.Messages {
+		sum += n
+	}
+	return sum
+}
+
+// Count counts what a request shows the model, with a counter of one's own.
+func (r *Request) Count(count func(text string) int) Tokens {
+	var t Tokens
+	if r.System != "" {
+		t.System = count(r.System)
+	}
+	for _, tool := range r.Tools {
+		t.Tools += count(tool.Name + "\n" + tool.Description + "\n" + canonical(tool.Schema))
+	}
+	for i := range r.Messages {
+		t.Messages = append(t.Messages, r.Messages[i].count(count))
+	}
+	return t
+}
+
+func (m *Message) count(count func(string) int) int {
+	n := 0
+	if m.Text != "" {
+		n = count(m.Text)
+	}
+	for _, c := range m.Calls {
+		n += count(c.Name + " " + string(c.Input))
+	}
+	return n
+}
+
+// FourBytes counts a token for each four bytes of a text. It is the counter
+// where none is given.
+func FourBytes(text string) int { return (len(text) + 3) / 4 }
+
+// report collects what the table has.
+func (t *table) report(problems []string) Report {
+	r := Report{Problems: slices.Concat(problems, t.leftOver())}
+	ordered := slices.Clone(t.all)
+	slices.SortStableFunc(ordered, func(a, b *conversation) int {
+		return cmp.Or(cmp.Compare(a.script, b.script), cmp.Compare(a.run, b.run))
+	})
+	for _, c := range ordered {
+		s := t.scripts[c.script]
+		held := Conversation{Script: c.script, When: s.When, Side: s.Side, Names: c.names}
+		for _, x := range c.exchanges {
+			x.Replies = slices.Clone(x.Replies)
+			held.Exchanges = append(held.Exchanges, x)
+		}
+		r.Conversations = append(r.Conversations, held)
+	}
+	return r
+}
+
+// problems collects sentences, each once, in order.
+type problems struct{ counts map[string]int }
+
+func (p *problems) add(text string) {
+	if p.counts == nil {
+		p.counts = map[string]int{}
+	}
+	p.counts[text]++
+}
+
+func (p *problems) list() []string {
+	var texts []string
+	for text, n := range p.counts {
+		if n > 1 {
+			text += fmt.Sprintf(" (%d times)", n)
+		}
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	return texts
+}

@@ -1,0 +1,360 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options adjust a Server; nil or the zero value is the default.
+type Options struct {
+	// Tools are those that scripts name. A client may offer them under other names;
+	// they are found by description and arguments.
+	Tools []Tool
+	// CountTokens counts a text; nil means FourBytes. It must be safe for concurrent
+	// use.
+	CountTokens func(text string) int
+	// NewNames is called for each conversation that begins; nil means that inputs
+	// are sent as they stand in the script.
+	NewNames func() Names
+}
+
+// Server is a scripted model. It is an http.Handler for all four protocols, with
+// the paths that clients use, with and without /v1. It is safe for concurrent
+// use.
+type Server struct {
+	opts Options
+	bad  error // of the script; every request is answered with it
+
+	mu       sync.Mutex
+	table    table                // guarded by mu
+	problems problems             // guarded by mu
+	sent     map[string]Message   // responses: items by id, answers by id; guarded by mu
+	history  map[string][]Message // responses: the messages up to and with an answer; guarded by mu
+}
+
+var _ http.Handler = (*Server)(nil)
+
+// NewServer returns a server for these scripts. What is wrong with them is what
+// Check says; a server of such scripts answers every request with that.
+func NewServer(scripts []Script, opts *Options) *Server {
+	s := &Server{bad: Check(scripts), sent: map[string]Message{}, history: map[string][]Message{}}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.CountTokens == nil {
+		s.opts.CountTokens = FourBytes
+	}
+	s.table.scripts = slices.Clone(scripts)
+	return s
+}
+
+// Report tells what was asked and answered up to now.
+func (s *Server) Report() Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []string
+	if s.bad != nil {
+		found = append(found, s.bad.Error())
+	}
+	return s.table.report(append(found, s.problems.list()...))
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := "/" + strings.Trim(strings.TrimPrefix(r.URL.Path, "/v1"), "/")
+	if p, ok := protocolOf(r.Method, path); ok {
+		s.serve(w, r, p)
+		return
+	}
+	switch r.Method + " " + path {
+	case "POST /messages/count_tokens":
+		s.countTokens(w, r)
+	case "GET /models":
+		writeJSON(w, http.StatusOK, obj{"object": "list", "models": []obj{}, "data": []obj{{"id": modelName, "object": "model", "created": 0, "owned_by": "goliathfs"}}})
+	case "GET /api/tags":
+		writeJSON(w, http.StatusOK, obj{"models": []obj{{"name": modelName + ":latest", "model": modelName + ":latest"}}})
+	case "GET /api/version":
+		writeJSON(w, http.StatusOK, obj{"version": "0.0.0"})
+	case "POST /api/show":
+		writeJSON(w, http.StatusOK, obj{"capabilities": []string{"completion", "tools"}, "details": obj{}, "model_info": obj{}})
+	case "GET /", "HEAD /": // how some clients look whether there is a server
+		w.WriteHeader(http.StatusOK)
+	default:
+		s.problem(fmt.Sprintf("the agent asked for %s %s, which a scripted model does not have", r.Method, r.URL.Path))
+		writeJSON(w, http.StatusNotFound, openAIFailure(http.StatusNotFound, fmt.Sprintf("there is no %s %s here", r.Method, r.URL.Path)))
+	}
+}
+
+// modelName is the model that lists name; requests may ask for any.
+const modelName = "scripted"
+
+// protocolOf finds the protocol of a request by its path, /v1 left out.
+func protocolOf(method, path string) (Protocol, bool) {
+	if method != http.MethodPost {
+		return "", false
+	}
+	switch path {
+	case "/chat/completions":
+		return Chat, true
+	case "/responses":
+		return Responses, true
+	case "/messages":
+		return Messages, true
+	case "/api/chat":
+		return Ollama, true
+	}
+	return "", false
+}
+
+func (s *Server) problem(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.problems.add(text)
+}
+
+// read decodes the body of a request.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, p Protocol) (*Request, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxRequest))
+	if err != nil {
+		return nil, fmt.Errorf("the body cannot be read: %w", err)
+	}
+	return Decode(p, body)
+}
+
+func (s *Server) countTokens(w http.ResponseWriter, r *http.Request) {
+	req, err := s.read(w, r, Messages)
+	if err != nil {
+		s.refuse(w, messagesCodec{}, err)
+		return
+	}
+	tokens := req.Count(s.opts.CountTokens)
+	writeJSON(w, http.StatusOK, obj{"input_tokens": tokens.Total()})
+}
+
+// refuse answers a request that cannot be answered, and keeps why.
+func (s *Server) refuse(w http.ResponseWriter, c codec, err error) {
+	s.problem(err.Error())
+	writeJSON(w, http.StatusBadRequest, c.failure(http.StatusBadRequest, err.Error()))
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := marshal(v)
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that has gone needs no answer
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, p Protocol) {
+	c, _ := codecOf(p) // protocolOf knows only protocols that there are
+	if s.bad != nil {
+		writeJSON(w, http.StatusBadRequest, c.failure(http.StatusBadRequest, s.bad.Error()))
+		return
+	}
+	req, err := s.read(w, r, p)
+	switch {
+	case r.Context().Err() != nil:
+		return
+	case err != nil:
+		s.refuse(w, c, err)
+		return
+	}
+	talk, a, err := s.begin(r.Context(), req)
+	switch {
+	case r.Context().Err() != nil && talk == nil:
+		return
+	case err != nil:
+		s.refuse(w, c, err)
+		return
+	}
+	delivered := false
+	defer func() { s.end(talk, a, delivered) }() // also when a cut drops the connection
+	delivered = s.send(w, r, c, req, a)
+	if a.reply.Cut {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// begin finds the conversation of a request and takes its next reply.
+func (s *Server) begin(ctx context.Context, req *Request) (*conversation, *answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.complete(req); err != nil {
+		return nil, nil, err
+	}
+	req.own = recognize(s.opts.Tools, req.Tools)
+	for {
+		talk, retry, err := s.table.find(req, s.opts.NewNames)
+		if err != nil {
+			return nil, nil, err
+		}
+		if talk.state == answering {
+			idle := talk.idle
+			s.mu.Unlock()
+			select {
+			case <-idle:
+			case <-ctx.Done():
+			}
+			s.mu.Lock()
+			if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
+			continue
+		}
+		a, err := s.next(talk, req, retry)
+		return talk, a, err
+	}
+}
+
+// next records a request and makes its answer. The caller holds mu.
+func (s *Server) next(talk *conversation, req *Request, retry bool) (*answer, error) {
+	script := s.table.scripts[talk.script]
+	if !retry {
+		known := len(talk.keys)
+		if talk.names != nil {
+			for i := range req.Messages[known:] {
+				talk.names.See(&req.Messages[known+i])
+			}
+		}
+		talk.exchanges = append(talk.exchanges, Exchange{Request: req, New: known, Tokens: req.Count(s.opts.CountTokens)})
+		talk.keys, talk.setting = req.keys(), req.setting()
+	}
+	if talk.next >= len(script.Replies) {
+		return nil, fmt.Errorf("script %d (%s) has no reply left: all %d were given, and the request's last message is %s", talk.script+1, script.name(), len(script.Replies), lastMessage(req))
+	}
+	reply := script.Replies[talk.next]
+	reply.Calls = slices.Clone(reply.Calls)
+	for i := range reply.Calls {
+		c := &reply.Calls[i]
+		if talk.names != nil {
+			input, err := talk.names.Resolve(object(c.Input))
+			if err != nil {
+				return nil, fmt.Errorf("reply %d of script %d (%s): %w", talk.next+1, talk.script+1, script.name(), err)
+			}
+			c.Input = input
+		}
+	}
+	x := &talk.exchanges[len(talk.exchanges)-1]
+	x.Replies = append(x.Replies, Reply{Text: reply.Text, Calls: slices.Clone(reply.Calls), Error: reply.Error, Cut: reply.Cut, Truncated: reply.Truncated, Delay: reply.Delay})
+	for i := range reply.Calls {
+		if err := req.rename(&reply.Calls[i]); err != nil {
+			return nil, fmt.Errorf("reply %d of script %d (%s): %w", talk.next+1, talk.script+1, script.name(), err)
+		}
+	}
+	talk.next++
+	talk.state, talk.idle = answering, make(chan struct{})
+	id := fmt.Sprintf("%d_%d", talk.script+1, talk.next)
+	if script.Side {
+		id = fmt.Sprintf("%d_%d_%d", talk.script+1, talk.run+1, talk.next)
+	}
+	said := Message{Text: reply.Text, Calls: reply.Calls}
+	return &answer{
+		reply: reply, model: req.Model, id: id, usage: req.usage,
+		used: usage{x.Tokens.Total(), said.count(s.opts.CountTokens)},
+	}, nil
+}
+
+// end records how an answer went.
+func (s *Server) end(talk *conversation, a *answer, delivered bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer close(talk.idle)
+	if !delivered {
+		talk.state = failed
+		return
+	}
+	talk.state = answered
+	m := a.message()
+	talk.reply = m.key()
+	s.remember(talk, a, m)
+}
+
+// send writes an answer and reports whether a whole one reached the client.
+func (s *Server) send(w http.ResponseWriter, r *http.Request, c codec, req *Request, a *answer) bool {
+	if a.reply.Delay > 0 {
+		timer := time.NewTimer(a.reply.Delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-r.Context().Done():
+			return false
+		}
+	}
+	if f := a.reply.Error; f != nil {
+		if f.RetryAfter != nil {
+			w.Header().Set("Retry-After", strconv.Itoa(int(*f.RetryAfter/time.Second)))
+		}
+		message := f.Message
+		if message == "" {
+			message = strings.ToLower(http.StatusText(f.Status))
+		}
+		writeJSON(w, f.Status, c.failure(f.Status, message))
+		return false
+	}
+	pieces, err := encode(c, req.Stream, a)
+	if err != nil {
+		s.refuse(w, c, err)
+		return false
+	}
+	return write(w, contentType(req.Protocol, req.Stream), pieces, a.reply.Cut && !req.Stream) == nil && !a.reply.Cut
+}
+
+func encode(c codec, stream bool, a *answer) ([][]byte, error) {
+	w := &answerWriter{stream: stream}
+	c.answer(w, a)
+	return w.pieces, w.err
+}
+
+func contentType(p Protocol, stream bool) string {
+	switch {
+	case stream && p == Ollama:
+		return "application/x-ndjson"
+	case stream:
+		return "text/event-stream"
+	}
+	return "application/json"
+}
+
+// streams reports whether an answer's type is that of a stream.
+func streams(contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (kind == "text/event-stream" || kind == "application/x-ndjson")
+}
+
+var errHalf = errors.New("only half was sent")
+
+// write sends the pieces, each as soon as it is there, or half of one body.
+func write(w http.ResponseWriter, contentType string, pieces [][]byte, half bool) error {
+	w.Header().Set("Content-Type", contentType)
+	flusher := http.NewResponseController(w)
+	if half {
+		body := slices.Concat(pieces...)
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		_, _ = w.Write(body[:len(body)/2])
+		_ = flusher.Flush() // the connection is dropped anyway
+		return errHalf
+	}
+	if len(pieces) > 1 {
+		w.Header().Set("Cache-Control", "no-cache")
+	}
+	for _, piece := range pieces {
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+		if err := flusher.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
