@@ -107,8 +107,8 @@ var importRules = append([]importRule{
 	},
 	{
 		reason: "a scripted model on the wire stands alone: who tests an agent with files of its own carries none of ours",
-		from:   []string{"agentsim/wire"},
-		never:  []string{"vfs/...", "agentsim", "agentsim/turn", "agentsim/memory", "outside"},
+		from:   []string{"agentsim/wire/..."},
+		never:  []string{"vfs/...", "agentsim", "agentsim/turn", "agentsim/memory", "agentsim/internal/...", "outside"},
 	},
 	{
 		reason: "one package knows Badger",

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/goliathfs/goliathfs/agentsim/internal/wireclient"
+	"github.com/goliathfs/goliathfs/agentsim/wire/wireclient"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 )
 
