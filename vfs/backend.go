@@ -90,7 +90,9 @@ type Writer interface {
 	// the new Info. ErrConflict: the file exists and expected is empty, is at
 	// another revision, or is gone. ErrTooLarge, ErrNotText: see CheckContent.
 	// ErrReadOnly: this path cannot be written. On every error the file is as it
-	// was, except that after a store failure the caller must read to know.
+	// was, except that after a store failure, or when ctx ended while the store
+	// was at work, the caller must read to know. A change that was made behind an
+	// error is told to watchers all the same, at least by an overflow.
 	Write(ctx context.Context, path, content string, expected Revision) (Info, error)
 }
 
@@ -99,7 +101,7 @@ type Remover interface {
 	// Remove removes the one file at path, never what lies below it, if it is at
 	// the revision expected; check and change are one atomic step. ErrNotFound:
 	// there is none. ErrConflict: it is at another revision, or expected is empty.
-	// ErrReadOnly: this path cannot be removed.
+	// ErrReadOnly: this path cannot be removed. Other errors are as those of Write.
 	Remove(ctx context.Context, path string, expected Revision) error
 }
 

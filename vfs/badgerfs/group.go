@@ -42,6 +42,9 @@ func changeCost(c *change) int64 {
 	return cost
 }
 
+// lookAgain is the event that asks watchers to look at everything.
+func lookAgain() vfs.Event { return vfs.Event{Path: "/", Overflow: true} }
+
 // commitGroup applies each change that passes its check, sets err of the others,
 // and queues the events of a successful commit in order. Its own error is that
 // of the whole group.
@@ -79,12 +82,15 @@ func (st *store) commitGroup(group []*change) error {
 		return err
 	}
 	if err := st.commit(txn); err != nil {
+		for _, c := range passed { // the commit may have been made
+			c.seq = c.space.hub.Queue(lookAgain())
+		}
 		return err
 	}
 	for i, c := range passed {
 		if !watched && c.space.hub.Active() {
 			// Someone began to watch after the old contents could be read.
-			events[i] = vfs.Event{Path: "/", Overflow: true}
+			events[i] = lookAgain()
 		}
 		c.seq = c.space.hub.Queue(events[i])
 	}
@@ -129,7 +135,7 @@ func (st *store) eventWithOld(txn *badger.Txn, c *change, old record) vfs.Event 
 		return err
 	})
 	if err != nil {
-		return vfs.Event{Path: "/", Overflow: true}
+		return lookAgain()
 	}
 	return vfs.Event{
 		Path: c.path,

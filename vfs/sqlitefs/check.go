@@ -63,13 +63,15 @@ func (s *FS) Check(ctx context.Context, opts *CheckOptions) ([]Problem, error) {
 	case c.opts.Repair && c.opts.Aside == nil:
 		return nil, fmt.Errorf("%w: a repair needs Aside, to keep what it replaces", fs.ErrInvalid)
 	}
+	defer func() { // also of a repair that was cut short
+		if c.changed {
+			s.db.tellAll()
+		}
+	}()
 	for _, step := range []func(context.Context) error{c.integrity, c.index, c.rows, c.duplicates} {
 		if err := step(ctx); err != nil {
 			return c.found, err
 		}
-	}
-	if c.changed {
-		s.db.tellAll()
 	}
 	return c.found, nil
 }
@@ -78,7 +80,7 @@ type checker struct {
 	s       *FS
 	opts    CheckOptions
 	found   []Problem
-	changed bool
+	changed bool // some row was, or may have been
 
 	onlyTable bool // SQLite cannot check the whole database
 }
@@ -103,18 +105,42 @@ func (c *checker) query(ctx context.Context, fn func(*sql.Rows) error, query str
 	return c.s.db.explain(ctx, rows.Err())
 }
 
-// exec changes the database in the writer's turn and reports whether a row did.
+// exec changes rows in the writer's turn and reports whether one did.
 func (c *checker) exec(ctx context.Context, query string, args ...any) (bool, error) {
 	h, err := c.s.begin(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer c.s.finish()
-	changed, err := c.s.change(ctx, h, func() (sql.Result, error) {
-		return h.db.ExecContext(ctx, query, args...)
+	var n int64
+	err = c.s.db.patiently(ctx, func() error {
+		ctx, done := c.s.db.uninterrupted(ctx)
+		defer done()
+		result, err := h.db.ExecContext(ctx, query, args...)
+		if err == nil {
+			n, err = result.RowsAffected()
+		}
+		return err
 	})
-	c.changed = c.changed || changed
-	return changed, err
+	c.changed = c.changed || n > 0 || err != nil
+	if h.wal {
+		c.s.db.flush.schedule(c.s.db.checkpoint)
+	}
+	return n > 0, err
+}
+
+// rebuild runs a statement that changes indexes and no row, and so may be
+// interrupted.
+func (c *checker) rebuild(ctx context.Context, query string) error {
+	h, err := c.s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.s.finish()
+	return c.s.db.patiently(ctx, func() error {
+		_, err := h.db.ExecContext(ctx, query)
+		return err
+	})
 }
 
 const maxIntegrity = 100
@@ -133,7 +159,7 @@ func (c *checker) integrity(ctx context.Context) error {
 	}
 	mended := false
 	if c.opts.Repair {
-		if _, err := c.exec(ctx, `REINDEX goliath_files_v1`); err != nil && ctx.Err() != nil {
+		if err := c.rebuild(ctx, `REINDEX goliath_files_v1`); err != nil && ctx.Err() != nil {
 			return err
 		}
 		left, err := c.faults(ctx)
@@ -180,10 +206,10 @@ func (c *checker) index(ctx context.Context) error {
 	p := Problem{Rule: RuleIndex, Detail: "the index goliath_files_order_v1 is missing or on other columns, so lists are slow",
 		Repair: "makes the index anew"}
 	if c.opts.Repair {
-		if _, err := c.exec(ctx, `DROP INDEX IF EXISTS goliath_files_order_v1`); err != nil {
+		if err := c.rebuild(ctx, `DROP INDEX IF EXISTS goliath_files_order_v1`); err != nil {
 			return err
 		}
-		if _, err := c.exec(ctx, createIndex); err != nil {
+		if err := c.rebuild(ctx, createIndex); err != nil {
 			return err
 		}
 		p.Repaired = true

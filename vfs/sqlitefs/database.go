@@ -161,9 +161,7 @@ func (d *database) dial(ctx context.Context) (*handle, error) {
 		return err
 	})
 	if err == nil && d.own {
-		var mode string
-		err = d.explain(ctx, db.QueryRowContext(ctx, `PRAGMA journal_mode`).Scan(&mode))
-		h.wal = mode == "wal"
+		err = d.explain(ctx, h.setUp(ctx, d.opts.BusyTimeout))
 	}
 	if err != nil && d.own {
 		err = errors.Join(err, db.Close())

@@ -70,7 +70,7 @@ func (d *database) explain(ctx context.Context, err error) error {
 	case sqlite3.READONLY:
 		return &storeError{"the database file or its folder cannot be written, change the rights or open it read-only", []error{vfs.ErrReadOnly, err}}
 	case sqlite3.FULL:
-		return &storeError{"the disk is full, make room and try again; the file is as it was", []error{syscall.ENOSPC, err}}
+		return &storeError{"the disk is full, make room and try again", []error{syscall.ENOSPC, err}}
 	case sqlite3.IOERR:
 		return diskError(err)
 	case sqlite3.CORRUPT:
@@ -101,7 +101,7 @@ func reasonOf(err error) string {
 // failed write, without the system's reason.
 func diskError(err error) error {
 	if errors.Is(err, sqlite3.IOERR_WRITE) || errors.Is(err, sqlite3.IOERR_SHMSIZE) {
-		return &storeError{"the disk took no more data, most likely it is full: make room and try again; the file is as it was", []error{syscall.ENOSPC, err}}
+		return &storeError{"the disk took no more data, most likely it is full: make room and try again", []error{syscall.ENOSPC, err}}
 	}
 	return &storeError{"the disk failed under the database, look at it and try again", []error{err}}
 }

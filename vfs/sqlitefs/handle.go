@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -158,6 +159,26 @@ func (h *handle) pin(ctx context.Context, alone bool) (err error) {
 	old := h.w
 	h.w = w
 	return old.close()
+}
+
+// writerWait bounds how long SQLite itself waits for others on the connection
+// that writes. It cannot be interrupted there, so the rest of BusyTimeout is spent
+// between attempts, where a context is looked at.
+const writerWait = 100 * time.Millisecond
+
+// setUp prepares a handle of connections that were opened here.
+func (h *handle) setUp(ctx context.Context, busy time.Duration) error {
+	var mode string
+	if err := h.db.QueryRowContext(ctx, `PRAGMA journal_mode`).Scan(&mode); err != nil {
+		return err
+	}
+	h.wal = mode == "wal"
+	if h.w.conn == nil {
+		return nil
+	}
+	wait := min(busy, writerWait)
+	_, err := h.w.conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA busy_timeout = %d`, wait.Milliseconds()))
+	return err
 }
 
 // exec runs one of the statements that change the table.

@@ -167,7 +167,7 @@ func (s *FS) moved(ctx context.Context) (bool, error) {
 // version moves when another connection than the writer commits; the turn is
 // held.
 func (s *FS) version(ctx context.Context, h *handle) (version int64, err error) {
-	err = s.db.explain(ctx, h.w.version.QueryRowContext(ctx).Scan(&version))
+	err = s.db.patiently(ctx, func() error { return h.w.version.QueryRowContext(ctx).Scan(&version) })
 	return version, err
 }
 
@@ -242,7 +242,7 @@ func (s *FS) overflow(ctx context.Context) error {
 		return err
 	}
 	s.space.poll.remember(nil)
-	seq := s.space.hub.Queue(vfs.Event{Path: "/", Overflow: true})
+	seq := s.queueOverflow()
 	s.finish()
 	s.space.hub.Deliver(seq)
 	return nil

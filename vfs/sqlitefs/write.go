@@ -1,6 +1,7 @@
 package sqlitefs
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -56,50 +57,35 @@ func (s *FS) replace(ctx context.Context, path, content string, expected vfs.Rev
 	}
 	now := s.db.opts.Now()
 	rev := s.db.opts.NewRevision(now, expected)
-	changed, err := s.change(ctx, h, func() (sql.Result, error) {
+	did, err := s.change(ctx, h, edit{path, expected, rev}, func(ctx context.Context) (sql.Result, error) {
 		if expected == "" {
 			return h.w.exec(ctx, h.w.insert, s.space.name, path, keyOf(path), content, string(rev))
 		}
 		return h.w.exec(ctx, h.w.update, s.space.name, path, string(expected), content, string(rev))
 	})
-	if err == nil && !changed {
-		err = vfs.ErrConflict
-	}
-	if err != nil {
-		return vfs.Info{}, 0, err
+	switch did {
+	case unknown:
+		return vfs.Info{}, s.queueOverflow(), err
+	case unchanged:
+		return vfs.Info{}, 0, cmp.Or(err, error(vfs.ErrConflict))
 	}
 	info := vfs.Info{Path: path, Revision: rev, Size: int64(len(content)), ModTime: now.Truncate(time.Millisecond)}
 	if h.utf16 {
 		info.Size = -1
 	}
-	return info, s.queue(vfs.Event{Path: path, Info: info, Old: old}), nil
+	return info, s.tell(expected, vfs.Event{Path: path, Info: info, Old: old}), nil
 }
 
-// change runs one statement and reports whether it changed a row.
-func (s *FS) change(ctx context.Context, h *handle, exec func() (sql.Result, error)) (bool, error) {
-	var n int64
-	err := s.db.patiently(ctx, func() error {
-		result, err := exec()
-		if err == nil {
-			n, err = result.RowsAffected()
-		}
-		return err
-	})
-	if n > 0 && h.wal {
-		s.db.flush.schedule(s.db.checkpoint)
-	}
-	return n > 0, err
-}
-
-// watched returns the file that a write will replace, nil when no one watches or
-// there is none. It needs no transaction: revisions never return, so when the
-// write finds the same revision, this was the content.
+// watched returns the file that a write will replace; nil when there is none, no
+// one watches, or its content cannot be shown. It needs no transaction:
+// revisions never return, so when the write finds the same revision, this was
+// the content.
 func (s *FS) watched(ctx context.Context, h *handle, path string, expected vfs.Revision) (*vfs.File, error) {
 	if expected == "" || !s.space.hub.Active() {
 		return nil, nil
 	}
 	f, err := s.load(ctx, h, h.w.file, path)
-	if errors.Is(err, vfs.ErrNotFound) || err == nil && f.Revision != expected {
+	if errors.Is(err, vfs.ErrNotFound) || err == nil && (f.Revision != expected || checkText(f) != nil) {
 		return nil, nil // the write itself will find out
 	}
 	if err != nil {
@@ -108,10 +94,24 @@ func (s *FS) watched(ctx context.Context, h *handle, path string, expected vfs.R
 	return &f.File, nil
 }
 
+// tell queues the event of a write that replaced the revision expected. Who
+// began to watch after the old content could be read is asked to look.
+func (s *FS) tell(expected vfs.Revision, e vfs.Event) uint64 {
+	if expected != "" && e.Old == nil {
+		s.space.poll.note(e)
+		return s.queueOverflow()
+	}
+	return s.queue(e)
+}
+
 // queue tells the watchers in the order of commits, which the turn keeps.
 func (s *FS) queue(e vfs.Event) uint64 {
 	s.space.poll.note(e)
 	return s.space.hub.Queue(e)
+}
+
+func (s *FS) queueOverflow() uint64 {
+	return s.space.hub.Queue(vfs.Event{Path: "/", Overflow: true})
 }
 
 // Remove implements vfs.Remover.
@@ -137,20 +137,22 @@ func (s *FS) remove(ctx context.Context, path string, expected vfs.Revision) (ui
 	if err != nil {
 		return 0, err
 	}
-	changed := false
+	did := unchanged
 	if expected != "" { // no rule-abiding row has an empty revision
-		changed, err = s.change(ctx, h, func() (sql.Result, error) {
+		did, err = s.change(ctx, h, edit{path, expected, ""}, func(ctx context.Context) (sql.Result, error) {
 			return h.w.exec(ctx, h.w.delete, s.space.name, path, string(expected))
 		})
 	}
 	switch {
+	case did == unknown:
+		return s.queueOverflow(), err
 	case err != nil:
 		return 0, err
-	case !changed:
+	case did == unchanged:
 		if _, err := s.stat(ctx, h, path); err != nil {
 			return 0, err
 		}
 		return 0, vfs.ErrConflict
 	}
-	return s.queue(vfs.Event{Path: path, Info: vfs.Info{Path: path}, Old: old}), nil
+	return s.tell(expected, vfs.Event{Path: path, Info: vfs.Info{Path: path}, Old: old}), nil
 }

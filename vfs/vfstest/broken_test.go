@@ -117,7 +117,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-var faults = slices.Concat(listFaults, pageFaults, pathFaults, contentFaults, writeFaults, removeFaults, revisionFaults, raceFaults, watchFaults)
+var faults = slices.Concat(listFaults, pageFaults, pathFaults, contentFaults, writeFaults, removeFaults, revisionFaults, raceFaults, watchFaults, interruptFaults)
 
 func TestSuiteCatches(t *testing.T) {
 	for _, f := range faults {

@@ -194,6 +194,17 @@ var watchFaults = []fault{
 			return b.FS.Read(ctx, path)
 		}
 	}},
+	{"does not know what the first change replaced", "watch/begins", func(b *broken) {
+		b.watch = func(ctx context.Context, dir string, fn func(vfs.Event)) error {
+			told := false
+			return b.FS.Watch(ctx, dir, func(e vfs.Event) {
+				if !e.Overflow && !told {
+					told, e.Old = true, nil
+				}
+				fn(e)
+			})
+		}
+	}},
 	{"drops others when one watcher leaves", "watch/cancel", func(b *broken) {
 		var left atomic.Bool
 		b.watch = func(ctx context.Context, dir string, fn func(vfs.Event)) error {
@@ -203,6 +214,51 @@ var watchFaults = []fault{
 					fn(e)
 				}
 			})
+		}
+	}},
+}
+
+// quietly runs change without telling the watchers of b, and returns what ended
+// ctx, when that has ended after a while. It is how a store behaves that commits
+// and then looks at the context.
+func quietly(ctx context.Context, muted *atomic.Bool, change func(context.Context) error) error {
+	linger()
+	if ctx.Err() == nil {
+		return change(ctx)
+	}
+	muted.Store(true)
+	defer muted.Store(false)
+	return errors.Join(change(context.WithoutCancel(ctx)), ctx.Err())
+}
+
+// mutable makes the watch of b tell nothing while muted.
+func mutable(b *broken) *atomic.Bool {
+	var muted atomic.Bool
+	b.watch = func(ctx context.Context, dir string, fn func(vfs.Event)) error {
+		return b.FS.Watch(ctx, dir, func(e vfs.Event) {
+			if !muted.Load() {
+				fn(e)
+			}
+		})
+	}
+	return &muted
+}
+
+var interruptFaults = []fault{
+	{"commits a write behind its error", "interrupt/told", func(b *broken) {
+		muted := mutable(b)
+		b.write = func(ctx context.Context, path, content string, expected vfs.Revision) (info vfs.Info, err error) {
+			err = quietly(ctx, muted, func(ctx context.Context) error {
+				info, err = b.FS.Write(ctx, path, content, expected)
+				return err
+			})
+			return info, err
+		}
+	}},
+	{"commits a remove behind its error", "interrupt/told", func(b *broken) {
+		muted := mutable(b)
+		b.remove = func(ctx context.Context, path string, expected vfs.Revision) error {
+			return quietly(ctx, muted, func(ctx context.Context) error { return b.FS.Remove(ctx, path, expected) })
 		}
 	}},
 }

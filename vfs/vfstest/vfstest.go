@@ -111,7 +111,7 @@ type rule struct {
 
 // rules are all rules, by area.
 var rules = concat(listRules, pageRules, pathRules, contentRules, writeRules, removeRules, revisionRules,
-	raceRules, watchRules, sharedRules, modelRules)
+	raceRules, watchRules, interruptRules, sharedRules, modelRules)
 
 func concat(areas ...[]rule) []rule {
 	var all []rule

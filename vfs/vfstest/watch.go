@@ -20,6 +20,7 @@ var watchRules = []rule{
 	{"watch/dir", "a watch tells of changes at or below its directory, no others", watches | writes, watchDir},
 	{"watch/order", "events come one at a time, in order of commit, to every watcher", watches | writes | removes, watchOrder},
 	{"watch/reads", "a watcher may read the backend while it is called", watches | writes, watchReads},
+	{"watch/begins", "a change while a watch begins is told with what it replaced, or as an overflow", watches | writes, watchBegins},
 	{"watch/cancel", "watchers may come and go while others write", watches | writes, watchCancel},
 }
 
@@ -318,4 +319,48 @@ func watchCancel(c *checker) {
 		c.errorf("the watcher that stayed was told of %d of 40 writes", n)
 	}
 	s.end(stays)
+}
+
+func watchBegins(c *checker) {
+	s := c.open(files("/f"))
+	ctx, cancel := context.WithCancel(c.ctx())
+	writer := make(chan error, 1)
+	rev := s.stat("/f").Revision
+	go func() { // writes without a pause
+		for ctx.Err() == nil {
+			info, err := vfs.Write(c.ctx(), s.w, "/f", "again", rev)
+			if err != nil {
+				writer <- err
+				return
+			}
+			rev = info.Revision
+		}
+		writer <- nil
+	}()
+	defer cancel()
+	for range 300 {
+		next := make(chan vfs.Event, 1)
+		w := s.watch("/", func(e vfs.Event) {
+			if e.Overflow {
+				return
+			}
+			select {
+			case next <- e:
+			default:
+			}
+		})
+		select {
+		case e := <-next:
+			if e.Old == nil {
+				c.fatalf("a write that replaced a file was told as %s", show(e))
+			}
+		case err := <-writer:
+			c.fatalf("the writer ended: %v", err)
+		case <-time.After(s.patience()):
+			c.fatalf("none of the writes after the watch began was told")
+		}
+		s.end(w)
+	}
+	cancel()
+	c.ok(<-writer, "writes while watches begin")
 }
