@@ -1,0 +1,175 @@
+package mcptool_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/mcptool"
+)
+
+// A change is made when it is approved, and else answered not-approved with a
+// sentence of ours: in the versions in which the server asks, and in those in
+// which the client calls again.
+func TestApproval(t *testing.T) {
+	answer := func(action string, content map[string]any) func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		return func(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			if want := `Allow writeFile to create "/x.md" with 2 bytes that begin "hi"?`; req.Params.Message != want {
+				t.Errorf("the question is %s, want %s", req.Params.Message, want)
+			}
+			return &mcp.ElicitResult{Action: action, Content: content}, nil
+		}
+	}
+	for _, tt := range []struct {
+		name     string
+		approval mcptool.Approval
+		elicit   func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) // nil when the client cannot ask
+		want     string                                                               // the beginning of the text
+	}{
+		{"client decides", mcptool.ApprovalClient, nil, `{"path":"/x.md"`},
+		{"yes", mcptool.ApprovalAsk, answer("accept", map[string]any{"approve": true}), `{"path":"/x.md"`},
+		{"unticked", mcptool.ApprovalAsk, answer("accept", map[string]any{"approve": false}), "not-approved: the person declined"},
+		{"no", mcptool.ApprovalAsk, answer("decline", nil), "not-approved: the person declined"},
+		{"dismissed", mcptool.ApprovalAsk, answer("cancel", nil), "not-approved: the person declined"},
+		{"impossible", mcptool.ApprovalAsk, nil, "not-approved: nobody can be asked"},
+		{"never", mcptool.ApprovalNever, answer("accept", map[string]any{"approve": true}), "not-approved: changes are never approved here"},
+	} {
+		for _, way := range []string{"stdio", "http", "http-stateless"} {
+			for _, version := range []string{"2025-06-18", ""} { // "" is the newest of both sides
+				if way == "http-stateless" && version != "" && tt.elicit != nil {
+					continue // there is no way back to the client, which TestStatelessCannotAsk covers
+				}
+				t.Run(strings.Join([]string{tt.name, way, version}, " "), func(t *testing.T) {
+					s := newServer(t, newTools(t, agenttool.Options{Writable: true}), &mcptool.Options{Approval: tt.approval})
+					client := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{ElicitationHandler: tt.elicit})
+					session, err := client.Connect(t.Context(), transports[way](t, s), &mcp.ClientSessionOptions{ProtocolVersion: version})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer session.Close()
+					text, failed := call(t, session, "writeFile", map[string]any{"path": "/x.md", "content": "hi"})
+					if !strings.HasPrefix(text, tt.want) || failed != strings.HasPrefix(tt.want, "not-approved") {
+						t.Errorf("the answer is %q (error %t), want %q…", text, failed, tt.want)
+					}
+					_, missing := call(t, session, "readFile", map[string]any{"path": "/x.md"})
+					if missing != failed {
+						t.Errorf("refused is %t, and the file is missing is %t", failed, missing)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestStatelessCannotAsk(t *testing.T) {
+	s := newServer(t, newTools(t, agenttool.Options{Writable: true}), &mcptool.Options{Approval: mcptool.ApprovalAsk})
+	client := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return nil, errors.New("nobody should be asked")
+		},
+	})
+	session, err := client.Connect(t.Context(), transports["http-stateless"](t, s), &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	if text, _ := call(t, session, "writeFile", map[string]any{"path": "/x.md", "content": "hi"}); !strings.HasPrefix(text, "not-approved: nobody can be asked") {
+		t.Errorf("the answer is %q", text)
+	}
+}
+
+// A person who does not answer is not waited for without end.
+func TestApprovalTimesOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, newTools(t, agenttool.Options{Writable: true}), &mcptool.Options{Approval: mcptool.ApprovalAsk, ApprovalTimeout: time.Minute})
+		client := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{
+			ElicitationHandler: func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+		})
+		session, err := client.Connect(t.Context(), transports["stdio"](t, s), &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, failed := call(t, session, "writeFile", map[string]any{"path": "/x.md", "content": "hi"}); !failed || !strings.HasPrefix(text, "not-approved: nobody answered") {
+			t.Errorf("the answer is %q", text)
+		}
+		session.Close()
+	})
+}
+
+const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}`
+
+// An answer counts for the call that it was given for, and for no other.
+func TestApprovalIsForOneCall(t *testing.T) {
+	l := newLines(t, newServer(t, newTools(t, agenttool.Options{Writable: true}), &mcptool.Options{Approval: mcptool.ApprovalAsk}))
+	ask := func(args, more string) (asked bool, state, text string) {
+		f := l.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"writeFile","arguments":` + args + more + `,` + meta + `}}`)
+		var res struct {
+			ResultType   string `json:"resultType"`
+			RequestState string `json:"requestState"`
+			Content      []struct {
+				Text string `json:"text"`
+			} `json:"content"`
+		}
+		if f.Error != nil {
+			t.Fatal(f.Error.Message)
+		}
+		if err := json.Unmarshal(f.Result, &res); err != nil {
+			t.Fatal(err)
+		}
+		if len(res.Content) > 0 {
+			text = res.Content[0].Text
+		}
+		return res.ResultType == "input_required", res.RequestState, text
+	}
+	asked, state, _ := ask(`{"path":"/a.md","content":"a"}`, "")
+	if !asked || state == "" {
+		t.Fatal("nobody was asked")
+	}
+	yes := func(state string) string {
+		return `,"inputResponses":{"approve":{"action":"accept","content":{"approve":true}}},"requestState":"` + state + `"`
+	}
+	for _, tt := range []struct{ args, state, want string }{
+		{`{"path":"/b.md","content":"a"}`, state, "not-approved: the approval was given for another call"},
+		{`{"path":"/a.md","content":"b"}`, state, "not-approved: the approval was given for another call"},
+		{`{"path":"/a.md","content":"a"}`, "", "not-approved: the approval was given for another call"},
+		{`{"path":"/a.md","content":"a"}`, state, `{"path":"/a.md"`},
+	} {
+		if _, _, text := ask(tt.args, yes(tt.state)); !strings.HasPrefix(text, tt.want) {
+			t.Errorf("%s with the state %q: %q, want %q", tt.args, tt.state, text, tt.want)
+		}
+	}
+}
+
+// What the model sent cannot pass for part of the question.
+func TestQuestion(t *testing.T) {
+	long := strings.Repeat("é", 300)
+	for _, tt := range []struct{ tool, args, want string }{
+		{"writeFile", `{"path":"/a","content":"x","revision":"r"}`, `Allow writeFile to replace the whole of "/a" by 1 bytes that begin "x"?`},
+		{"editFile", `{"path":"/a","revision":"r","oldText":"one\n\"?","newText":"` + long + `"}`, `Allow editFile in "/a" to replace "one\n\"?" by "` + long[:400] + `" and 100 more characters?`},
+		{"deleteFile", `{"path":"/a\u001b[2K","revision":"r"}`, `Allow deleteFile of "/a\x1b[2K"?`},
+		{"deleteFile", `{"path":5}`, `Allow deleteFile with the arguments "{\"path\":5}"?`},
+	} {
+		var got string
+		s := newServer(t, newTools(t, agenttool.Options{Writable: true}), &mcptool.Options{Approval: mcptool.ApprovalAsk})
+		session := connect(t, transports["stdio"](t, s), &mcp.ClientOptions{
+			ElicitationHandler: func(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				got = req.Params.Message
+				return &mcp.ElicitResult{Action: "decline"}, nil
+			},
+		})
+		call(t, session, tt.tool, json.RawMessage(tt.args))
+		if got != tt.want {
+			t.Errorf("the question is\n%s, want\n%s", got, tt.want)
+		}
+	}
+}
