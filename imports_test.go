@@ -128,6 +128,17 @@ var importRules = append([]importRule{
 		except: []string{"fusebridge/...", "cmd/..."},
 		never:  []string{"github.com/hanwen/..."},
 	},
+	{
+		reason: "one package knows the MCP SDK, and reaches any store through the tools alone",
+		from:   append(library, "cmd/..."),
+		except: []string{"vfs/mcptool", "agentsim/blackbox", "cmd/..."},
+		never:  []string{"github.com/modelcontextprotocol/..."},
+	},
+	{
+		reason: "one package knows the MCP SDK, and reaches any store through the tools alone",
+		from:   []string{"vfs/mcptool"},
+		never:  []string{"vfs/staticfs", "vfs/routefs", "vfs/badgerfs", "vfs/sqlitefs", "vfs/postgresfs", "vfs/remotefs", "os", "os/exec", "net"},
+	},
 }, apart()...)
 
 // apart keeps each backend from the others.
@@ -145,7 +156,7 @@ func apart() []importRule {
 
 // onlyDirect are outside packages that the command must not import by itself,
 // although it reaches them through the one package that knows them.
-var onlyDirect = []string{"github.com/dgraph-io/...", "github.com/ncruces/...", "github.com/hanwen/...", "database/sql"}
+var onlyDirect = []string{"github.com/dgraph-io/...", "github.com/ncruces/...", "github.com/hanwen/...", "github.com/modelcontextprotocol/...", "database/sql"}
 
 // matches reports whether a package is one of the patterns.
 func matches(pkg string, patterns []string) bool {
@@ -267,6 +278,9 @@ func TestImportRulesBite(t *testing.T) {
 		{map[string][]string{"cmd/goliathfs": {"github.com/dgraph-io/badger/v4"}}, "one package knows it"},
 		{map[string][]string{"vfs/remotefs": {"github.com/ncruces/go-sqlite3/driver"}}, "one package knows the SQLite driver"},
 		{map[string][]string{"agentsim": {"github.com/hanwen/go-fuse/v2/fuse"}}, "one package knows go-fuse"},
+		{map[string][]string{"agentsim/wire": {"github.com/modelcontextprotocol/go-sdk/mcp"}}, "one package knows the MCP SDK"},
+		{map[string][]string{"cmd/goliathfs": {"github.com/modelcontextprotocol/go-sdk/mcp"}}, "one package knows it"},
+		{map[string][]string{"vfs/mcptool": {"vfs/sqlitefs"}}, "one package knows the MCP SDK"},
 	} {
 		got := strings.Join(breaches(tt.graph, importRules), "\n")
 		if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // Approval says who agrees to a change before it is made.
@@ -45,7 +46,7 @@ const (
 )
 
 func notApproved(text string) *mcp.CallToolResult {
-	return failure((&agenttool.Error{Code: agenttool.CodeNotApproved, Message: text}).Error())
+	return failure((&agenttool.Error{Code: codes.NotApproved, Message: text}).Error())
 }
 
 // newProtocol is the first version in which a server asks by a result, which the
@@ -83,7 +84,7 @@ func (s *Server) approve(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Ca
 	case errors.Is(context.Cause(ctx), errSilent):
 		return notApproved(textSilent), nil
 	case ctx.Err() != nil:
-		return failure((&agenttool.Error{Code: agenttool.CodeCanceled, Message: "the call was canceled, do not go on"}).Error()), nil
+		return failure((&agenttool.Error{Code: codes.Canceled, Message: "the call was canceled, do not go on"}).Error()), nil
 	}
 	return notApproved(textNobody), nil // it said that it could ask, and cannot
 }

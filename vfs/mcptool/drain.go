@@ -22,27 +22,39 @@ func (t drainTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &drainConn{Connection: conn, changed: make(chan struct{}), closed: make(chan struct{})}, nil
+	return &drainConn{
+		Connection: conn,
+		client:     map[any]bool{}, server: map[any]bool{},
+		changed: make(chan struct{}), closed: make(chan struct{}),
+	}, nil
 }
 
-// drainConn counts requests of both sides that wait for their answer.
+// drainConn knows which requests of both sides wait for their answer, by id.
 type drainConn struct {
 	mcp.Connection
 
 	mu      sync.Mutex
-	client  int           // requests of the client
-	server  int           // our questions to the client, each within a request of it
-	changed chan struct{} // closed at the next change of the counts
+	client  map[any]bool  // requests of the client
+	server  map[any]bool  // our questions to the client, each within a request of it
+	changed chan struct{} // closed at the next change of the two
 
 	once   sync.Once
 	closed chan struct{}
 }
 
-func (c *drainConn) count(client, server int) {
+// passed notes a message: a request waits among those of its own side, and a
+// response ends the wait of one of the other.
+func (c *drainConn) passed(msg jsonrpc.Message, requests, answered map[any]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.client += client
-	c.server += server
+	switch msg := msg.(type) {
+	case *jsonrpc.Request:
+		if msg.IsCall() {
+			requests[msg.ID.Raw()] = true
+		}
+	case *jsonrpc.Response:
+		delete(answered, msg.ID.Raw())
+	}
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
@@ -54,28 +66,14 @@ func (c *drainConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		c.drain(ctx)
 		return nil, err
 	}
-	switch msg := msg.(type) {
-	case *jsonrpc.Request:
-		if msg.IsCall() {
-			c.count(1, 0)
-		}
-	case *jsonrpc.Response:
-		c.count(0, -1)
-	}
+	c.passed(msg, c.client, c.server)
 	return msg, nil
 }
 
 // Write implements mcp.Connection.
 func (c *drainConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, msg)
-	switch msg := msg.(type) {
-	case *jsonrpc.Request:
-		if msg.IsCall() {
-			c.count(0, 1)
-		}
-	case *jsonrpc.Response:
-		c.count(-1, 0)
-	}
+	c.passed(msg, c.server, c.client)
 	return err
 }
 
@@ -92,7 +90,7 @@ func (c *drainConn) drain(ctx context.Context) {
 	defer timeout.Stop()
 	for {
 		c.mu.Lock()
-		done, changed := c.client <= c.server, c.changed
+		done, changed := len(c.client) <= len(c.server), c.changed
 		c.mu.Unlock()
 		if done {
 			return

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 // scheme is that of the URIs of resources, as in goliath:///notes/today.md.
@@ -75,7 +76,7 @@ func (s *Server) readResource(ctx context.Context, uri string) (*mcp.ReadResourc
 	var text strings.Builder
 	for args := map[string]any{"path": u.Path}; ; {
 		out, err := s.whole(ctx, agenttool.ReadFile, args)
-		if agenttool.CodeOf(err) == agenttool.CodeNotFound {
+		if agenttool.CodeOf(err) == codes.NotFound {
 			return nil, mcp.ResourceNotFoundError(uri)
 		}
 		if err != nil {
@@ -102,9 +103,9 @@ func (s *Server) whole(ctx context.Context, tool string, args map[string]any) (a
 	switch agenttool.CodeOf(err) {
 	case "":
 		return res.Output, nil
-	case agenttool.CodeNotFound:
+	case codes.NotFound:
 		return nil, err
-	case agenttool.CodeStore, agenttool.CodeCanceled:
+	case codes.Store, codes.Canceled:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}

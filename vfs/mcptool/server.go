@@ -26,7 +26,7 @@ const maxRunning = 64
 // Both methods must be safe for concurrent use.
 type Caller interface {
 	Tools() []agenttool.Tool
-	Call(ctx context.Context, scope agenttool.Scope, name string, input json.RawMessage) (agenttool.Result[agenttool.Output], error)
+	Call(ctx context.Context, scope agenttool.Scope, name string, input json.RawMessage) (agenttool.Result, error)
 }
 
 var _ Caller = (*agenttool.Toolset)(nil)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/mcptool"
 )
 
@@ -225,10 +226,10 @@ type hangingTools struct {
 	begun chan struct{}
 }
 
-func (h hangingTools) Call(ctx context.Context, _ agenttool.Scope, _ string, _ json.RawMessage) (res agenttool.Result[agenttool.Output], err error) {
+func (h hangingTools) Call(ctx context.Context, _ agenttool.Scope, _ string, _ json.RawMessage) (res agenttool.Result, err error) {
 	h.begun <- struct{}{}
 	<-ctx.Done()
-	return res, &agenttool.Error{Code: agenttool.CodeCanceled, Message: "the call was canceled, do not go on"}
+	return res, &agenttool.Error{Code: codes.Canceled, Message: "the call was canceled, do not go on"}
 }
 
 // A call that the client cancels ends, and so does one whose server is closed or
@@ -309,7 +310,7 @@ type slowTools struct {
 	release chan struct{}
 }
 
-func (s slowTools) Call(ctx context.Context, scope agenttool.Scope, name string, input json.RawMessage) (agenttool.Result[agenttool.Output], error) {
+func (s slowTools) Call(ctx context.Context, scope agenttool.Scope, name string, input json.RawMessage) (agenttool.Result, error) {
 	s.begun <- struct{}{}
 	<-s.release
 	return s.Caller.Call(ctx, scope, name, input)
