@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/goliathfs/goliathfs/agentsim/wire/wireclient"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
+	"github.com/goliathfs/goliathfs/agentsim/wire/wireclient"
 )
 
 // serve starts a scripted model for a test.
