@@ -1,10 +1,14 @@
 package memory_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/agentsim/memory"
 	"github.com/goliathfs/goliathfs/vfs"
@@ -13,35 +17,45 @@ import (
 // damaged are values that are no state, from a file of no bytes to what a JSON
 // decoder would repair without a word.
 var damaged = map[string]string{
-	"no bytes":            "",
-	"blank":               " \n",
-	"null":                "null",
-	"a list":              "[]",
-	"trailing text":       "[1] x",
-	"cut off":             `{"summary":"a","recent":[{"ask":`,
-	"text after":          `{} {}`,
-	"summary a number":    `{"summary":1}`,
-	"recent an object":    `{"recent":{}}`,
-	"exchange a text":     `{"recent":["a"]}`,
-	"exchange null":       `{"recent":[null]}`,
-	"exchange half":       `{"recent":[{"ask":"a"}]}`,
-	"stray byte":          "{\"summary\":\"a\xffb\"}",
-	"lone high surrogate": `{"summary":"\ud800"}`,
-	"lone low surrogate":  `{"summary":"\uDE00"}`,
-	"nanoseconds":         `{"recent":[{"ask":"a","answer":"b","at":1767225600000000000}]}`,
-	"before the years":    `{"recent":[{"ask":"a","answer":"b","at":-99999999999999}]}`,
-	"raw NUL":             "{\"summary\":\"a\x00b\"}",
+	"no bytes":             "",
+	"blank":                " \n",
+	"null":                 "null",
+	"a list":               "[]",
+	"trailing text":        "[1] x",
+	"cut off":              `{"summary":"a","recent":[{"ask":`,
+	"text after":           `{"summary":"","recent":[]} {}`,
+	"summary a number":     `{"summary":1,"recent":[]}`,
+	"recent an object":     `{"summary":"","recent":{}}`,
+	"exchange a text":      `{"summary":"","recent":["a"]}`,
+	"exchange null":        `{"summary":"","recent":[null]}`,
+	"exchange half":        `{"summary":"","recent":[{"ask":"a"}]}`,
+	"stray byte":           "{\"summary\":\"a\xffb\",\"recent\":[]}",
+	"lone high surrogate":  `{"summary":"\ud800","recent":[]}`,
+	"lone low surrogate":   `{"summary":"\uDE00","recent":[]}`,
+	"nanoseconds":          `{"summary":"","recent":[{"ask":"a","answer":"b","at":1767225600000000000}]}`,
+	"before the years":     `{"summary":"","recent":[{"ask":"a","answer":"b","at":-99999999999999}]}`,
+	"another form":         `{"messages":[{"role":"user","content":"remember me"}]}`,
+	"a later version":      `{"version":2,"state":{"summary":"a","recent":[]}}`,
+	"empty object":         `{}`,
+	"no list":              `{"summary":"a"}`,
+	"no summary":           `{"recent":[]}`,
+	"summary null":         `{"summary":null,"recent":[]}`,
+	"other case":           `{"Summary":"a","Recent":[]}`,
+	"other case of an ask": `{"summary":"","recent":[{"Ask":"a","answer":"b"}]}`,
+	"twice":                `{"summary":"a","summary":"b","recent":[]}`,
+	"unknown twice":        `{"summary":"a","x":1,"recent":[],"x":2}`,
+	"twice in an exchange": `{"summary":"a","recent":[{"ask":"a","ask":"b","answer":"c"}]}`,
+	"raw NUL":              "{\"summary\":\"a\x00b\",\"recent\":[]}",
 }
 
 // sound are odd values that are a state.
 var sound = map[string]string{
-	"empty object":      `{}`,
 	"null list":         `{"summary":"","recent":null}`,
-	"pair":              `{"summary":"\ud83d\ude00"}`,
-	"escaped backslash": `{"summary":"\\ud800"}`,
-	"milliseconds":      `{"recent":[{"ask":"a","answer":"b","at":1767225600000}]}`,
-	"the last of them":  `{"recent":[{"ask":"a","answer":"b","at":253402300799999}]}`,
-	"unknown names":     `{"summary":"x","mood":1}`,
+	"pair":              `{"summary":"\ud83d\ude00","recent":[]}`,
+	"escaped backslash": `{"summary":"\\ud800","recent":[]}`,
+	"milliseconds":      `{"summary":"","recent":[{"ask":"a","answer":"b","at":1767225600000}]}`,
+	"the last of them":  `{"summary":"","recent":[{"ask":"a","answer":"b","at":253402300799999}]}`,
+	"unknown names":     `{"summary":"x","mood":1,"recent":[]}`,
 }
 
 func TestDamagedKeyValue(t *testing.T) {
@@ -122,6 +136,44 @@ func TestSound(t *testing.T) {
 		m := memory.NewKeyValue(&kv{values: map[string]string{"k": raw}}, "k")
 		if l := load(t, m); l.Damaged != nil || l.State.Recent == nil {
 			t.Errorf("%s: read as %+v", name, l)
+		}
+	}
+}
+
+// Members that are not known here, of the whole and of each exchange, survive
+// saves for as long as what they belong to.
+func TestUnknownMembersSurvive(t *testing.T) {
+	const raw = `{"mood": {"b":1,"a":[2.50]},"summary":"old","recent":[{"id":7,"ask":"a","answer":"b"},{"ask":"c","answer":"d","by":"<x>"}],"Summary":"mine"}`
+	s := &kv{values: map[string]string{"k": raw}}
+	b := store(t, map[string]string{"/.memory/work.json": raw})
+	for name, m := range map[string]memory.Memory{"key-value": memory.NewKeyValue(s, "k"), "files": must(t, filesIn(t, b))} {
+		l := load(t, m)
+		if l.Damaged != nil {
+			t.Fatal(l.Damaged)
+		}
+		next, _ := l.State.With(memory.Exchange{Ask: "e", Answer: "f"})
+		next.Recent, next.Summary = next.Recent[1:], "new" // the first falls off
+		if err := m.Save(t.Context(), next, l.Version); err != nil {
+			t.Fatal(err)
+		}
+		got := s.values["k"]
+		if name == "files" {
+			f, err := b.Read(t.Context(), "/.memory/work.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = f.Content
+		}
+		want := `{"summary":"new","recent":[{"ask":"c","answer":"d","by":"<x>"},{"ask":"e","answer":"f"}],"mood":{"b":1,"a":[2.50]},"Summary":"mine"}`
+		if name == "files" {
+			want = `{"conversation":"work",` + want[1:]
+		}
+		var compacted bytes.Buffer
+		if err := json.Compact(&compacted, []byte(got)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, compacted.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }

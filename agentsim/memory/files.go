@@ -88,40 +88,40 @@ var _ Memory = (*file)(nil)
 
 // Load implements Memory.
 func (m *file) Load(ctx context.Context) (Loaded, error) {
-	l, _, err := m.load(ctx)
+	l, _, _, err := m.load(ctx)
 	return l, err
 }
 
-// load also returns the file's content.
-func (m *file) load(ctx context.Context) (Loaded, string, error) {
+// load also returns the file's content, and what it says.
+func (m *file) load(ctx context.Context) (Loaded, string, stored, error) {
 	l := Loaded{State: State{}.Clone()}
 	f, err := vfs.Read(ctx, m.b, m.path)
 	switch {
 	case errors.Is(err, vfs.ErrNotFound):
-		return l, "", nil
+		return l, "", stored{}, nil
 	case errors.Is(err, vfs.ErrNotText):
 		info, statErr := vfs.Stat(ctx, m.b, m.path)
 		if statErr != nil {
-			return Loaded{}, "", fmt.Errorf("the memory cannot be loaded: %w", statErr)
+			return Loaded{}, "", stored{}, fmt.Errorf("the memory cannot be loaded: %w", statErr)
 		}
 		l.Version, l.Damaged = Version(info.Revision), errUnreadable
-		return l, "", nil
+		return l, "", stored{}, nil
 	case err != nil:
-		return Loaded{}, "", fmt.Errorf("the memory cannot be loaded: %w", err)
+		return Loaded{}, "", stored{}, fmt.Errorf("the memory cannot be loaded: %w", err)
 	}
 	l.Version = Version(f.Revision)
-	var doc document
-	if l.Damaged = decode(f.Content, &doc); l.Damaged == nil {
-		l.State = doc.State.Clone()
+	var s stored
+	if s, l.Damaged = decode(f.Content, true); l.Damaged == nil {
+		l.State = s.State.Clone()
 	}
-	return l, f.Content, nil
+	return l, f.Content, s, nil
 }
 
 var errUnreadable = errors.New("the stored memory is not valid UTF-8")
 
 // Save implements Memory.
 func (m *file) Save(ctx context.Context, s State, on Version) error {
-	now, content, err := m.load(ctx)
+	now, content, old, err := m.load(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -135,11 +135,11 @@ func (m *file) Save(ctx context.Context, s State, on Version) error {
 			return fmt.Errorf("the damaged memory %s cannot be kept aside, so it is not overwritten: %w", m.path, err)
 		}
 	}
-	doc := document{State: s.Clone()}
-	if !m.isDefault {
-		doc.Conversation = &m.id
+	next := old.after(s)
+	if next.conversation = nil; !m.isDefault {
+		next.conversation = &m.id
 	}
-	text, err := encode(doc, "  ")
+	text, err := next.encode(true)
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func TestOutsideEditIsAConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := load(t, m)
-	const edited = `{"summary":"edited by hand"}`
+	const edited = `{"summary":"edited by hand","recent":[]}`
 	if _, err := b.Write(t.Context(), "/.memory/work.json", edited, vfs.Revision(l.Version)); err != nil {
 		t.Fatal(err)
 	}

@@ -46,11 +46,11 @@ func KeyValues(store Store, prefix string) Factory {
 		if !isDefault {
 			name = id
 		}
-		key, err := encode(name, "")
+		key, err := compact(name)
 		if err != nil {
 			return nil, err
 		}
-		return NewKeyValue(store, prefix+key), nil
+		return NewKeyValue(store, prefix+string(key)), nil
 	}
 }
 
@@ -64,9 +64,9 @@ func (m *KeyValue) Load(ctx context.Context) (Loaded, error) {
 	if !ok {
 		return l, nil
 	}
-	var s State
-	if l.Damaged = decode(raw, &s); l.Damaged == nil {
-		l.State = s.Clone()
+	var s stored
+	if s, l.Damaged = decode(raw, false); l.Damaged == nil {
+		l.State = s.State.Clone()
 	}
 	return l, nil
 }
@@ -78,7 +78,8 @@ func versionOf(raw string, ok bool) Version {
 	return Version(digest(raw))
 }
 
-// Save implements Memory. A damaged value is kept under its key with
+// Save implements Memory. Members of the value that are not known here stay. A
+// damaged value is kept under its key with
 // ".damaged-" and eight hex digits of its hash after it.
 func (m *KeyValue) Save(ctx context.Context, s State, on Version) error {
 	m.mu.Lock()
@@ -90,12 +91,16 @@ func (m *KeyValue) Save(ctx context.Context, s State, on Version) error {
 	if versionOf(raw, ok) != on {
 		return fmt.Errorf("the memory %s was not saved: %w", m.key, ErrConflict)
 	}
-	if ok && decode(raw, &State{}) != nil {
+	var old stored
+	if ok {
+		old, err = decode(raw, false)
+	}
+	if err != nil {
 		if err := m.store.Set(ctx, m.key+aside(raw), raw); err != nil {
 			return fmt.Errorf("the damaged memory %s cannot be kept aside, so it is not overwritten: %w", m.key, err)
 		}
 	}
-	value, err := encode(s.Clone(), "")
+	value, err := old.after(s).encode(false)
 	if err != nil {
 		return err
 	}

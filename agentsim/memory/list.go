@@ -64,14 +64,13 @@ func Show(ctx context.Context, b vfs.Backend, dir, id string) (Entry, error) {
 }
 
 func (m *file) entry(ctx context.Context) (Entry, error) {
-	l, content, err := m.load(ctx)
+	l, _, s, err := m.load(ctx)
 	if err != nil {
 		return Entry{}, err
 	}
 	e := Entry{ID: m.id, IsDefault: m.isDefault, Path: m.path, Loaded: l}
-	var doc document
-	if !e.IsDefault && e.ID == "" && l.Damaged == nil && decode(content, &doc) == nil && doc.Conversation != nil {
-		e.ID = *doc.Conversation
+	if !e.IsDefault && e.ID == "" && s.conversation != nil {
+		e.ID = *s.conversation
 	}
 	return e, nil
 }

@@ -89,8 +89,11 @@ func New(model Model, opts Options) (*Agent, error) {
 	if opts.Memory == nil && opts.MemoryFor == nil {
 		a.opts.MemoryFor = func(context.Context, string, bool) (memory.Memory, error) { return &memory.InProcess{}, nil }
 	}
-	if opts.MaxSteps < 0 || opts.Window < 0 {
-		return nil, fmt.Errorf("MaxSteps is %d and Window %d, set them to positive numbers", opts.MaxSteps, opts.Window)
+	if opts.MaxSteps < 0 {
+		return nil, fmt.Errorf("MaxSteps is %d, set it to a positive number or leave it out for %d", opts.MaxSteps, defaultMaxSteps)
+	}
+	if opts.Window < 0 {
+		return nil, fmt.Errorf("Window is %d, set it to a positive number of tokens or leave it out for %d", opts.Window, DefaultWindow)
 	}
 	if opts.MaxSteps == 0 {
 		a.opts.MaxSteps = defaultMaxSteps

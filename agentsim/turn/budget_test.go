@@ -135,9 +135,12 @@ func TestOptionsThatAreRefused(t *testing.T) {
 	if _, err := turn.New(nil, turn.Options{}); err == nil {
 		t.Error("New took no model")
 	}
+	for option, opts := range map[string]turn.Options{"MaxSteps": {MaxSteps: -1}, "Window": {Window: -1}} {
+		if _, err := turn.New(model, opts); err == nil || !strings.HasPrefix(err.Error(), option+" is -1, ") {
+			t.Errorf("New with %s of -1 gave %v", option, err)
+		}
+	}
 	for name, opts := range map[string]turn.Options{
-		"negative steps":  {MaxSteps: -1},
-		"negative window": {Window: -1},
 		"two echoes":      {Functions: []turn.Function{echo, echo}},
 		"no name":         {Functions: []turn.Function{{Call: echo.Call}}},
 		"no call":         {Functions: []turn.Function{{Name: "x"}}},

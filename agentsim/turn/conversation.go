@@ -16,7 +16,7 @@ type conversation struct {
 	id          string
 	queue       queue
 	memory      memory.Memory // made by the first run
-	modelErrors int           // turns in a row that ended in model-error
+	modelErrors int           // turns in a row that ended in model-error and that the fallback answered
 
 	runs      int  // under way or waiting; guarded by Agent.mu
 	forgotten bool // the next run begins anew; guarded by Agent.mu

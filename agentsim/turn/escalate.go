@@ -28,9 +28,9 @@ type FallbackRequest struct {
 func (r *run) escalate(ctx context.Context, e *escalation) (*Outcome, error) {
 	r.emit(Event{Kind: EventEscalation, Text: string(e.reason), Err: e.err})
 	if r.fallback == nil {
-		out := &Outcome{HandledBy: Device, Reason: e.reason}
+		out := &Outcome{HandledBy: Nobody, Reason: e.reason, Err: e.err}
 		if !e.reason.deviceFailed() {
-			out.Answer, out.BestEffort = r.bestEffort(e.reason), true
+			out.HandledBy, out.Answer, out.BestEffort = Device, r.bestEffort(e.reason), true
 		}
 		return out, nil
 	}
@@ -57,7 +57,7 @@ func (r *run) escalate(ctx context.Context, e *escalation) (*Outcome, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the fallback failed after %s: %w", e.reason, err)
 	}
-	return &Outcome{Answer: strings.ToValidUTF8(text, "\uFFFD"), HandledBy: Cloud, Reason: e.reason}, nil
+	return &Outcome{Answer: strings.ToValidUTF8(text, "\uFFFD"), HandledBy: Cloud, Reason: e.reason, Err: e.err}, nil
 }
 
 // bestEffort makes an answer of the steps that got something.

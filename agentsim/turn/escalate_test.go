@@ -3,6 +3,7 @@ package turn_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -57,7 +58,11 @@ func TestEscalationWithoutFallback(t *testing.T) {
 	} {
 		m := &memory.InProcess{}
 		out, _ := run(t, turn.Options{Functions: []turn.Function{echo}, Memory: m}, tt.script...)
-		if out.Reason != tt.reason || out.BestEffort != tt.bestEffort || out.HandledBy != turn.Device || !strings.Contains(out.Answer, tt.contains) {
+		handler := turn.Device
+		if !tt.bestEffort {
+			handler = turn.Nobody
+		}
+		if out.Reason != tt.reason || out.BestEffort != tt.bestEffort || out.HandledBy != handler || !strings.Contains(out.Answer, tt.contains) {
 			t.Errorf("%s: %+v", name, out)
 		}
 		if !tt.bestEffort && out.Answer != "" {
@@ -111,6 +116,80 @@ func TestFailingFallback(t *testing.T) {
 	}})
 	if out, err := a.Run(t.Context(), "hi", nil); out != nil || err == nil || !strings.Contains(err.Error(), "model-error") || !strings.Contains(err.Error(), "no network") {
 		t.Errorf("the run gave %v, %v", out, err)
+	}
+}
+
+// When model and fallback are both down, the device is asked again as soon as it
+// is back: only turns that the fallback answered count, and a session in which it
+// fails ends.
+func TestBothDown(t *testing.T) {
+	bad := fails(turn.ErrorProvider)
+	down := errors.New("no network")
+	for name, tt := range map[string]struct {
+		device   []turn.ScriptedReply
+		fallback []error // of each time that it is asked
+		want     []string
+	}{
+		"four times": {
+			[]turn.ScriptedReply{bad, bad, bad, bad, text("back")}, []error{down, down, down, down},
+			[]string{"error", "error", "error", "error", "device"},
+		},
+		"between answers": {
+			[]turn.ScriptedReply{bad, bad, bad, bad, bad}, []error{nil, nil, down, nil, nil},
+			[]string{"cloud model-error", "cloud model-error", "error", "cloud model-error", "cloud session-fallback"},
+		},
+		"in a session": {
+			[]turn.ScriptedReply{bad, bad, bad, text("back")}, []error{nil, nil, nil, nil, down},
+			[]string{"cloud model-error", "cloud model-error", "cloud model-error", "cloud session-fallback", "error", "device"},
+		},
+	} {
+		asked := 0
+		a := newAgent(t, turn.NewScripted(tt.device...), turn.Options{Fallback: func(context.Context, turn.FallbackRequest) (string, error) {
+			err := tt.fallback[asked]
+			asked++
+			return "from the cloud", err
+		}})
+		for i, want := range tt.want {
+			out, err := a.Run(t.Context(), "hi", nil)
+			got := "error"
+			if err == nil {
+				got = strings.TrimSpace(string(out.HandledBy) + " " + string(out.Reason))
+			}
+			if got != want {
+				t.Errorf("%s: turn %d is %s, want %s", name, i+1, got, want)
+			}
+		}
+	}
+
+	// A model error without a fallback does not count for a later one with it.
+	a := newAgent(t, turn.NewScripted(bad, bad, bad, text("back")), turn.Options{})
+	for range 3 {
+		if _, err := a.Run(t.Context(), "hi", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := a.Run(t.Context(), "hi", &turn.RunOptions{Fallback: cloud}); err != nil || out.HandledBy != turn.Device {
+		t.Errorf("with a fallback at last: %+v, %v", out, err)
+	}
+}
+
+// An outcome says what went wrong, not only of what kind it was.
+func TestOutcomeSaysWhy(t *testing.T) {
+	for name, tt := range map[string]struct {
+		opts   turn.Options
+		script []turn.ScriptedReply
+		want   string
+	}{
+		"no tool":     {turn.Options{Functions: []turn.Function{echo}}, replies(tool("ecko", `{}`), tool("ecko", `{}`)), `there is no tool "ecko", only echo`},
+		"provider":    {turn.Options{}, replies(fails(turn.ErrorProvider)), "provider error"},
+		"cloud":       {turn.Options{Fallback: cloud}, replies(fails(turn.ErrorProvider)), "provider error"},
+		"conductor":   {turn.Options{Functions: []turn.Function{echo}}, replies(js(`{"kind":"escalate","why":"too hard","brief":""}`)), "too hard"},
+		"all is well": {turn.Options{}, replies(text("hi")), ""},
+	} {
+		out, _ := run(t, tt.opts, tt.script...)
+		if got := fmt.Sprint(out.Err); tt.want == "" && out.Err != nil || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %v, want %q", name, out.Err, tt.want)
+		}
 	}
 }
 

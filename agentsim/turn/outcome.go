@@ -15,7 +15,11 @@ type Handler string
 const (
 	Device Handler = "device" // the agent's own model
 	Cloud  Handler = "cloud"  // the fallback
+	Nobody Handler = "nobody" // the model failed and there is no fallback, so Answer is empty
 )
+
+// Handlers returns every handler.
+func Handlers() []Handler { return []Handler{Device, Cloud, Nobody} }
 
 // Reason says why a turn was escalated.
 type Reason string
@@ -92,6 +96,8 @@ type Outcome struct {
 	HandledBy Handler
 	// Reason is why it was escalated, "" if it was not.
 	Reason Reason
+	// Err is what went wrong in detail; nil where Reason says all.
+	Err error
 	// BestEffort: there was no fallback, so Answer was put together from the steps.
 	BestEffort bool
 	// Refused: the model's guardrail ended the turn; Answer is empty.

@@ -1,11 +1,6 @@
 package turn
 
-import (
-	"strings"
-
-	"github.com/goliathfs/goliathfs/agentsim/memory"
-	"github.com/goliathfs/goliathfs/vfs/agenttool"
-)
+import "strings"
 
 // The slots of a summary. A scribe is asked for the first five; pendingBefore is
 // added by keepPending.
@@ -18,12 +13,11 @@ func slots() []string {
 	return []string{"Goal:", "Done:", "Decisions:", slotPending, "Next:", pendingBefore}
 }
 
-// keepPending returns a rewritten summary in at most limit tokens that does not
-// forget open work. A scribe that leaves out its slot for pending work has not
+// keepPending returns a rewritten summary that does not forget open work. A scribe that leaves out its slot for pending work has not
 // said that it is finished, so what was open before and is not mentioned stays,
 // in a slot that does not claim to know. With a slot for it, or nothing open, the
 // summary is as the scribe wrote it and kept is "".
-func keepPending(before, after string, limit int) (summary, kept string) {
+func keepPending(before, after string) (summary, kept string) {
 	if _, ok := slot(after, slotPending); ok {
 		return after, ""
 	}
@@ -41,9 +35,39 @@ func keepPending(before, after string, limit int) (summary, kept string) {
 		return after, ""
 	}
 	kept = strings.Join(open, "; ")
-	line := "\n" + pendingBefore + " " + kept
-	room := max(0, limit-agenttool.EstimateTokens(line))
-	return memory.State{Summary: after}.Limited(room).Summary + line, kept
+	return after + "\n" + pendingBefore + " " + kept, kept
+}
+
+// notes returns a summary in at most limit tokens. Of one that must be cut, the
+// open work is cut last: its slots move to the end, after what is left of the
+// rest. whole is false when not even they fit.
+func (c counter) notes(summary string, limit int) (fitted string, whole bool) {
+	if c.count(summary) <= limit {
+		return summary, true
+	}
+	rest, open := summary, ""
+	for _, name := range []string{slotPending, pendingBefore} {
+		var text string
+		var ok bool
+		if rest, text, ok = cutSlot(rest, name); ok && !nothing(text) {
+			open += "\n" + name + " " + text
+		}
+	}
+	if open == "" {
+		return c.clip(summary, "…", limit), true
+	}
+	rest = strings.TrimSpace(rest)
+	for room := limit - c.count(open); room > 0; { // a counter need not add up
+		fitted := c.clip(rest, "…", room) + open
+		over := c.count(fitted) - limit
+		if over <= 0 {
+			return fitted, true
+		}
+		room -= over
+	}
+	open = strings.TrimPrefix(open, "\n")
+	fitted = c.clip(open, "…", limit)
+	return fitted, fitted == open
 }
 
 func nothing(item string) bool {
@@ -56,14 +80,21 @@ func nothing(item string) bool {
 
 // slot returns what stands in one slot of a summary, and whether it has it.
 func slot(summary, name string) (string, bool) {
-	_, text, ok := cutFold(summary, name)
+	_, text, ok := cutSlot(summary, name)
+	return text, ok
+}
+
+// cutSlot takes a slot out of a summary.
+func cutSlot(summary, name string) (rest, text string, ok bool) {
+	before, after, ok := cutFold(summary, name)
 	if !ok {
-		return "", false
+		return summary, "", false
 	}
+	text = after
 	for _, next := range slots() {
 		text, _, _ = cutFold(text, next)
 	}
-	return strings.TrimSpace(text), true
+	return before + after[len(text):], strings.TrimSpace(text), true
 }
 
 // cutFold is strings.Cut at the first name that begins a word, in upper or lower

@@ -40,6 +40,42 @@ func TestOpenWorkSurvivesTheScribe(t *testing.T) {
 	}
 }
 
+// Where the notes are over their limit, the open work is what stays, wherever the
+// scribe wrote it. Not even all of that may fit, which is told.
+func TestOpenWorkSurvivesTheCut(t *testing.T) {
+	long := strings.Repeat("watered the beds, ", 40)
+	const pending = "Pending: call Ann; buy salt"
+	for name, tt := range map[string]struct {
+		reply, want string
+		told        bool
+	}{
+		"at the end":    {"Goal: garden.\nDone: " + long + "\n" + pending, "…\n" + pending, false},
+		"in the middle": {"Goal: garden.\nDone: " + long + "\n" + pending + "\nNext: rest " + long, "…\n" + pending, false},
+		"at the start":  {pending + "\nDone: " + long, "…\n" + pending, false},
+		"nothing open":  {"Done: " + long + "\nPending: none", "…", false},
+		"no slots":      {long, "…", false},
+		"itself long":   {"Goal: garden.\nPending: " + long, "…", true},
+	} {
+		summary, ev := rewritten(t, "Goal: x.", tt.reply, 1024)
+		if n := agenttool.EstimateTokens(summary); n > 128 || n < 124 || !strings.HasSuffix(summary, tt.want) {
+			t.Errorf("%s: %d tokens, %q; want one that ends in %q", name, n, summary, tt.want)
+		}
+		if told := len(ev.of(turn.EventMemoryError)) > 0; told != tt.told {
+			t.Errorf("%s: told %v, want %v", name, ev.of(turn.EventMemoryError), tt.told)
+		}
+	}
+
+	// What is cut for a prompt, by the model's own tokenizer, keeps it too.
+	m := &memory.InProcess{}
+	if err := m.Save(t.Context(), memory.State{Summary: "Done: " + long + "\n" + pending}, ""); err != nil {
+		t.Fatal(err)
+	}
+	_, calls := run(t, turn.Options{Memory: m, CountTokens: func(text string) int { return len(text) }, Window: 4096}, text("hi"))
+	if prompt := calls[0].Request.Prompt(); !strings.Contains(prompt, "…\n"+pending) {
+		t.Errorf("the prompt is\n%s", prompt)
+	}
+}
+
 // rewritten is the summary after the scribe has replied.
 func rewritten(t *testing.T, before, reply string, window int) (string, *events) {
 	t.Helper()

@@ -85,7 +85,7 @@ func fence(text string) string {
 func (r *run) background() string {
 	var b strings.Builder
 	limit := r.window / 8
-	if summary := r.counter.clip(r.view.Summary, "…", limit); summary != "" {
+	if summary, _ := r.counter.notes(r.view.Summary, limit); summary != "" {
 		fmt.Fprintf(&b, "Notes on the conversation:\n%s\n\n", summary)
 	}
 	if recent := r.exchanges(r.view.Recent, limit); recent != "" {

@@ -80,12 +80,12 @@ func (r *run) candidate(ctx context.Context, out *Outcome, e memory.Exchange) (n
 			r.emit(Event{Kind: EventMemoryError, Label: "scribe", Err: err})
 		} else {
 			var kept string
-			if next.Summary, kept = keepPending(next.Summary, summary, limit); kept != "" {
+			if next.Summary, kept = keepPending(next.Summary, summary); kept != "" {
 				r.emit(Event{Kind: EventMemoryError, Label: "scribe", Err: fmt.Errorf("the new notes do not say what became of pending work, so it was kept: %s", kept)})
 			}
 		}
 	}
-	next = next.Limited(limit)
+	next = r.limited(next, limit)
 	err = r.each("beforeRemember", func(h *Hooks) error {
 		if h.BeforeRemember == nil || skip {
 			return nil
@@ -94,17 +94,26 @@ func (r *run) candidate(ctx context.Context, out *Outcome, e memory.Exchange) (n
 		next, skip = state.Clone(), !save
 		return err
 	})
-	next = next.Limited(limit)
+	next = r.limited(next, limit)
 	if err == nil && !skip {
 		r.emit(Event{Kind: EventBudget, Label: "summary", Tokens: agenttool.EstimateTokens(next.Summary), Limit: limit, Counter: "estimate"})
 	}
 	return next, skip, err
 }
 
+// limited applies the limits of a memory, and tells when open work had to be cut.
+func (r *run) limited(s memory.State, limit int) memory.State {
+	var whole bool
+	if s.Summary, whole = newCounter(nil).notes(s.Summary, limit); !whole {
+		r.emit(Event{Kind: EventMemoryError, Label: "scribe", Err: fmt.Errorf("the pending work alone is over the %d tokens of the notes, so its end was cut", limit)})
+	}
+	return s.Limited(limit)
+}
+
 // scribe asks the model for the summary that takes in what falls off.
 func (r *run) scribe(ctx context.Context, next memory.State, dropped []memory.Exchange) (string, error) {
 	limit := r.window / 8
-	summary := r.counter.clip(next.Summary, "…", limit)
+	summary, _ := r.counter.notes(next.Summary, limit)
 	if summary == "" {
 		summary = "(none yet)"
 	}

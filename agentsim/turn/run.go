@@ -121,13 +121,24 @@ func (r *run) outcome(ctx context.Context) (*Outcome, error) {
 	case !errors.As(err, &e):
 		return nil, err
 	}
+	out, err := r.escalate(ctx, e)
+	r.conv.modelErrors = modelErrors(r.conv.modelErrors, e.reason, out)
+	return out, err
+}
+
+// modelErrors is the count after an escalated turn; out is nil if the fallback
+// failed. Only turns that the fallback answered lead to session fallback and keep
+// it: when both are down, the device has to be asked again to find out that it is
+// back.
+func modelErrors(before int, reason Reason, out *Outcome) int {
+	answered := out != nil && out.HandledBy == Cloud
 	switch {
-	case e.reason == ReasonModelError:
-		r.conv.modelErrors++
-	case !session:
-		r.conv.modelErrors = 0
+	case reason == ReasonModelError && answered:
+		return before + 1
+	case reason == ReasonModelError, reason == ReasonSession && answered:
+		return before
 	}
-	return r.escalate(ctx, e)
+	return 0
 }
 
 // device is the loop of plans and tools, and the answer.
@@ -216,7 +227,7 @@ func (r *run) conclude(ctx context.Context, out *Outcome) error {
 		}
 	}
 	r.emit(Event{Kind: EventAnswer, Label: string(out.HandledBy), Text: out.Answer})
-	if out.Refused || out.Reason != "" && out.HandledBy == Device {
+	if out.Refused || out.Reason != "" && out.HandledBy != Cloud {
 		return nil // nothing was answered
 	}
 	return r.remember(ctx, out)

@@ -24,7 +24,13 @@ type expect struct {
 type handler string
 
 // Allowed implements strictyaml.Enum.
-func (handler) Allowed() []string { return []string{string(turn.Device), string(turn.Cloud)} }
+func (handler) Allowed() []string {
+	var names []string
+	for _, h := range turn.Handlers() {
+		names = append(names, string(h))
+	}
+	return names
+}
 
 type reason string
 
@@ -68,7 +74,7 @@ func (e *expect) check(out *turn.Outcome, err error) error {
 	case e.Error != nil:
 		return fmt.Errorf("the run succeeded where expect.error is %q", *e.Error)
 	case e.HandledBy != "" && string(out.HandledBy) != string(e.HandledBy):
-		return fmt.Errorf("the turn was handled by the %s (%s) where expect.handledBy is %s", out.HandledBy, orNone(string(out.Reason)), e.HandledBy)
+		return fmt.Errorf("the turn was handled by %s where expect.handledBy is %s%s", by(out.HandledBy), e.HandledBy, why(out))
 	case e.Steps != nil && len(out.Steps) != *e.Steps:
 		return fmt.Errorf("the number of steps is %d where expect.steps is %d", len(out.Steps), *e.Steps)
 	case e.Answer != nil && out.Answer != *e.Answer:
@@ -111,4 +117,16 @@ func orNone(s string) string {
 		return "none"
 	}
 	return s
+}
+
+// why says what the engine knows of a turn that was escalated, for the end of a
+// sentence.
+func why(out *turn.Outcome) string {
+	switch {
+	case out == nil || out.Reason == "":
+		return ""
+	case out.Err == nil:
+		return fmt.Sprintf("; it was escalated for %s", out.Reason)
+	}
+	return fmt.Sprintf("; it was escalated for %s: %v", out.Reason, out.Err)
 }

@@ -99,12 +99,20 @@ func (tr *trace) event(e turn.Event) {
 	case turn.EventEscalation:
 		tr.note("escalation: %s%s", e.Text, cause(e.Err))
 	case turn.EventAnswer:
-		tr.note("answer: by the %s", e.Label)
+		tr.note("answer: by %s", by(turn.Handler(e.Label)))
 	case turn.EventMemoryError, turn.EventHookError:
 		tr.note("%s in %s%s", e.Kind, e.Label, cause(e.Err))
 	default:
 		tr.note("%s", e.Kind)
 	}
+}
+
+// by names a handler within a sentence.
+func by(h turn.Handler) string {
+	if h == turn.Nobody {
+		return string(h)
+	}
+	return "the " + string(h)
 }
 
 func cause(err error) string {
