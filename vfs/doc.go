@@ -5,7 +5,7 @@
 // the host's file system.
 //
 // Call the package functions (Read, List, Write, Remove, Stat, ReadDir, Walk,
-// Watch) rather than a backend's methods: they canonicalize paths, use what the
+// Search, RouteOf, Watch) rather than a backend's methods: they canonicalize paths, use what the
 // backend offers beyond the least or fall back, and put operation and path on
 // every error.
 //
@@ -34,16 +34,18 @@
 //
 // Backends return errors that match ErrNotFound, ErrConflict, ErrReadOnly,
 // ErrInvalidPath, ErrTooLarge or ErrNotText with errors.Is; Code gives each a
-// stable name. Whatever else comes is a failure of the store, code "store".
+// stable name. Whatever else comes is a failure of the store, code "store";
+// ErrUnavailable, of the same code, says that it may be back later, and Route
+// tells whether it is.
 //
 // # Writing a backend
 //
-// Implement Backend, and Writer, Remover, Statter and Watcher where the store
-// can; package revision makes revisions, package watch delivers events in
+// Implement Backend, and Writer, Remover, Statter, Watcher, Router and Searcher
+// where the store can; package revision makes revisions, package watch delivers events in
 // order, vpath.AppendKey makes byte keys that sort right. Then call
 // vfstest.TestBackend from a test: it checks every sentence of these comments.
-// A wrapper forwards each optional interface; use the package functions for
-// that, they fall back.
+// A wrapper forwards each optional interface to an Inner, which falls back where
+// the backend inside lacks one.
 //
 // # Concurrency
 //

@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -20,6 +21,7 @@ var _ interface {
 	Statter
 	Watcher
 	Router
+	Searcher
 	io.Closer
 } = Inner{}
 
@@ -29,10 +31,34 @@ func (in Inner) Read(ctx context.Context, path string) (File, error) {
 	return f, bare(err)
 }
 
-// List implements Backend.
+// List implements Backend. A page that cannot be right is an error, so that who
+// follows pages comes to an end over any backend, and takes no path for another.
 func (in Inner) List(ctx context.Context, dir string, opts ListOptions) (Page, error) {
 	page, err := in.Backend.List(ctx, dir, opts)
-	return page, bare(err)
+	if err == nil {
+		err = checkPage(page, dir, opts.After)
+	}
+	if err != nil {
+		return Page{}, bare(err)
+	}
+	return page, nil
+}
+
+// checkPage refuses a page with a file outside dir or out of order, and one that
+// the next page does not come after.
+func checkPage(page Page, dir, after string) error {
+	last := after
+	for i := range page.Files {
+		path := page.Files[i].Path
+		if vpath.Compare(path, last) <= 0 || !vpath.Within(path, dir) {
+			return fmt.Errorf("the store lists %.40q after %.40q below %.40q, report this to who wrote it", path, last, dir)
+		}
+		last = path
+	}
+	if next := page.Next; next != "" && (vpath.Compare(next, last) < 0 || vpath.Compare(next, after) <= 0 || !vpath.Within(next, dir)) {
+		return fmt.Errorf("the store goes on after %.40q where it has come to %.40q below %.40q, report this to who wrote it", next, last, dir)
+	}
+	return nil
 }
 
 // Write implements Writer; ErrReadOnly when the backend is none.
@@ -92,6 +118,26 @@ func (in Inner) Route(ctx context.Context, path string) (Route, error) {
 	}
 	_, writable := in.Backend.(Writer)
 	return Route{Prefix: "/", Writable: writable}, ctx.Err()
+}
+
+// Search implements Searcher; where the backend is none, every file may hold the
+// text.
+func (in Inner) Search(ctx context.Context, dir string, opts SearchOptions) (Page, error) {
+	if s, ok := in.Backend.(Searcher); ok {
+		page, err := s.Search(ctx, dir, opts)
+		if err == nil {
+			err = checkPage(page, dir, opts.After)
+		}
+		if err != nil {
+			return Page{}, bare(err)
+		}
+		return page, nil
+	}
+	opts, err := opts.Checked()
+	if err != nil {
+		return Page{}, err
+	}
+	return in.List(ctx, dir, opts.ListOptions)
 }
 
 // Close closes the backend when it is an io.Closer.

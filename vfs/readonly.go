@@ -26,6 +26,7 @@ var _ interface {
 	Statter
 	Watcher
 	Router
+	Searcher
 	io.Closer
 } = (*readOnly)(nil)
 
@@ -45,6 +46,10 @@ func (r *readOnly) Route(ctx context.Context, path string) (Route, error) {
 	route, err := r.in.Route(ctx, path)
 	route.Writable = false
 	return route, err
+}
+
+func (r *readOnly) Search(ctx context.Context, dir string, opts SearchOptions) (Page, error) {
+	return r.in.Search(ctx, dir, opts)
 }
 
 func (r *readOnly) Close() error { return r.in.Close() }

@@ -34,6 +34,7 @@ var _ interface {
 	Statter
 	Watcher
 	Router
+	Searcher
 	io.Closer
 } = (*sub)(nil)
 
@@ -55,25 +56,47 @@ func (s *sub) List(ctx context.Context, dir string, opts ListOptions) (Page, err
 	if err != nil {
 		return Page{}, err
 	}
-	// The file at the view's own root has no name in it: start after it. The
-	// bound of the view keeps its order when the prefix is put before it, unless
-	// it sorts before every path of the view anyway.
-	after := s.dir + "/"
-	if vpath.Compare(opts.After, "/") > 0 {
-		after = s.dir + opts.After
-		if opts.After[0] != '/' {
-			after = vpath.Past(s.dir)
-		}
-	}
-	opts.After = after
+	opts.After = s.bound(opts.After)
 	page, err := s.in.List(ctx, vpath.Join(s.dir, dir), opts)
+	return s.page(page), err
+}
+
+func (s *sub) Search(ctx context.Context, dir string, opts SearchOptions) (Page, error) {
+	opts, err := opts.Checked()
+	if err == nil {
+		err = vpath.Check(dir)
+	}
+	if err != nil {
+		return Page{}, err
+	}
+	opts.After = s.bound(opts.After)
+	page, err := s.in.Search(ctx, vpath.Join(s.dir, dir), opts)
+	return s.page(page), err
+}
+
+// bound returns the bound in the backend for one of the view. The file at the
+// view's own root has no name in it, so the least bound is after that. The bound
+// of the view keeps its order when the prefix is put before it, unless it sorts
+// before every path of the view anyway, or after all.
+func (s *sub) bound(after string) string {
+	switch {
+	case vpath.Compare(after, "/") <= 0:
+		return s.dir + "/"
+	case after[0] != '/':
+		return vpath.Past(s.dir)
+	}
+	return s.dir + after
+}
+
+// page puts a page of the backend into the view's words.
+func (s *sub) page(page Page) Page {
 	for i := range page.Files {
 		page.Files[i].Path = vpath.Rel(page.Files[i].Path, s.dir)
 	}
 	if page.Next != "" {
 		page.Next = vpath.Rel(page.Next, s.dir)
 	}
-	return page, err
+	return page
 }
 
 func (s *sub) Write(ctx context.Context, path, content string, expected Revision) (Info, error) {

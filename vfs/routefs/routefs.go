@@ -8,7 +8,7 @@
 // cannot be read, listed, written or watched. A file exactly at a route's prefix
 // cannot exist, since its name inside the route would be empty.
 //
-// Listing asks each store for what the page needs and seeks over hidden
+// Listing and searching ask each store for what the page needs and seeks over hidden
 // subtrees, so a page costs what it costs in the stores, plus at most one more
 // call for each route that it crosses. It is no index: a store is searched only
 // when the directory listed reaches into it.
@@ -66,6 +66,7 @@ var _ interface {
 	vfs.Statter
 	vfs.Watcher
 	vfs.Router
+	vfs.Searcher
 	io.Closer
 } = (*FS)(nil)
 
