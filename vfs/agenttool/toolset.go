@@ -31,8 +31,8 @@ type Scope struct {
 type Options struct {
 	// Backend holds the files; nil means an empty memory store.
 	Backend vfs.Backend
-	// BackendFor, when set, chooses the backend of each call instead, or returns
-	// an error.
+	// BackendFor chooses the backend of each call in place of Backend, or returns
+	// an error. To set both is an error.
 	BackendFor func(ctx context.Context, scope Scope) (vfs.Backend, error)
 	// Root is the directory that the tools are confined to; "" means "/". Paths
 	// stay absolute.
@@ -103,6 +103,9 @@ func New(opts Options) (*Toolset, error) {
 	opts.Root = root
 	if opts.CountTokens == nil {
 		opts.CountTokens = EstimateTokens
+	}
+	if opts.Backend != nil && opts.BackendFor != nil {
+		return nil, &Error{codes.InvalidArgument, "options Backend and BackendFor are both set, and only one can choose the files: set one", nil}
 	}
 	if opts.BackendFor == nil {
 		b := opts.Backend

@@ -167,6 +167,16 @@ func TestBackendFor(t *testing.T) {
 	}
 }
 
+func TestTwoChoicesOfFiles(t *testing.T) {
+	opts := agenttool.Options{
+		Backend:    memory(t, nil),
+		BackendFor: func(context.Context, agenttool.Scope) (vfs.Backend, error) { return nil, nil },
+	}
+	if _, err := agenttool.New(opts); err == nil || !strings.Contains(err.Error(), "set one") {
+		t.Errorf("New gave %v", err)
+	}
+}
+
 // A choice that fails in another way: it found nothing, or was not waited for.
 func TestBackendForFails(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
