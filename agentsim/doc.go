@@ -24,7 +24,7 @@
 //	  readOnly: true
 //	  tools: [glob, grep, readFile]
 //	  read: {defaultLines: 25, maxLines: 200}
-//	  search: {maxMatches: 10, maxFiles: 128}
+//	  search: {maxMatches: 10}    # maxFiles: 128 pauses searches as a phone does
 //	stores:                       # left out: one memory store with every seed
 //	  default: {store: memory, perConversation: true, readOnly: false}
 //	  routes: {/docs: {store: static}, /disk: {store: failing, error: store}}

@@ -75,7 +75,7 @@ func (o *callOptions) register(cmd *cobra.Command) {
 	f.IntVar(&o.defaultLines, "default-lines", 25, "`lines` that readFile gives when none are asked")
 	f.IntVar(&o.maxLines, "max-lines", 200, "most `lines` that readFile can be asked for, 1 to 1000")
 	f.IntVar(&o.maxMatches, "max-matches", 10, "most `matches` a page of a search, 1 to 100")
-	f.IntVar(&o.maxFiles, "max-files", 128, "most `files` a search inspects per call, 1 to 1024")
+	f.IntVar(&o.maxFiles, "max-files", 0, "pause a search after so many `files`, 1 to 1024, as a phone does; not bounded when not given")
 }
 
 func (o *callOptions) checkArgs(cmd *cobra.Command, args []string) error {

@@ -8,6 +8,13 @@
 // and, inside a file, to the revision it was cut from; an altered, foreign or
 // stale one is refused, never answered with a restart.
 //
+// A page of a search ends when it is full, by matches or by tokens, and has a cursor
+// exactly when something more would be shown; only after 64 MiB read, or 131,072
+// names looked at, may it end early. Options.MaxFiles brings back the pages of the
+// phone library, which pause after a number of files or 65,536 UTF-16 units. Over
+// several pages a search is a live view: a file that comes or goes meanwhile may be
+// seen or missed.
+//
 // A Toolset is made once. Tools describes the tools for a model's prompt, and Call
 // runs one. A call returns the structured output, the text for the model, and what
 // that text costs; an error has one of the codes of package codes. Each tool is one

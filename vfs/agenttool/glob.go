@@ -68,7 +68,11 @@ func (globTool) run(ctx context.Context, c *call, a args) (Result, error) {
 	case p.exact:
 		matches, err = c.globExact(ctx, p.prefix)
 	default:
-		matches, end, err = c.globBelow(ctx, p, dir, m.path)
+		after := vpath.Before(p.prefix)
+		if m.path != "" {
+			after = m.path
+		}
+		matches, end, err = c.globBelow(ctx, p, dir, after)
 	}
 	if err != nil {
 		return Result{}, err
@@ -113,13 +117,18 @@ func (c *call) globExact(ctx context.Context, path string) ([]GlobMatch, error) 
 	return []GlobMatch{{info.Path, info.Revision}}, nil
 }
 
-// globBelow inspects files until a page is full, and returns the last file
-// inspected when others may follow. Of a directory in which nothing can match
-// it inspects one file.
+// globBelow looks at names until a page is full, and returns after which file the
+// next page starts, "" when there is none. Of a directory in which nothing can match
+// it looks at one name.
 func (c *call) globBelow(ctx context.Context, p *pattern, dir, after string) (matches []GlobMatch, end string, err error) {
+	shown, names := c.opts.MaxMatches, c.opts.MaxFiles
+	most := shown
+	if names == 0 { // by default one match more tells whether there is a next page
+		most, names = shown+1, maxSearchNames
+	}
 	matches = []GlobMatch{}
-	files := newLister(c, dir, after, min(c.opts.MaxFiles, 256))
-	for inspected := 1; ; inspected++ {
+	files := newLister(c, vfs.List, dir, after, min(names, mostListed))
+	for looked := 1; ; looked++ {
 		info, ok, err := files.next(ctx)
 		if err != nil || !ok {
 			return matches, "", err
@@ -134,7 +143,10 @@ func (c *call) globBelow(ctx context.Context, p *pattern, dir, after string) (ma
 		if dead != "" {
 			files.skip(dead)
 		}
-		if (inspected == c.opts.MaxFiles || len(matches) == c.opts.MaxMatches) && files.more() {
+		switch {
+		case len(matches) > shown:
+			return matches[:shown], matches[shown-1].Path, nil
+		case (looked == names || len(matches) == most) && files.more():
 			return matches, info.Path, nil
 		}
 	}

@@ -54,7 +54,7 @@ func TestGlobCases(t *testing.T) {
 	for name, b := range stores(t, files) {
 		t.Run(name, func(t *testing.T) {
 			for pattern, paths := range want {
-				for _, maxFiles := range []int{1, 1024} {
+				for _, maxFiles := range []int{0, 1, 1024} {
 					tools := toolset(t, agenttool.Options{Backend: b, MaxMatches: 100, MaxFiles: maxFiles, MaxTokens: 100000})
 					found, _ := globAll(t, tools, pattern)
 					got := map[string]bool{}
@@ -81,7 +81,12 @@ func TestGlobDepth(t *testing.T) {
 		"/s/**/*.md": {"/s/B.md", "/s/t/C.md"},
 		"/s/**":      {"/s/B.md", "/s/t/C.md"},
 		"/**":        {"/A.md", "/s", "/s/B.md", "/s/t/C.md"},
-		"/s/**/":     {},
+		"/s/**/":     {"/s/B.md", "/s/t/C.md"}, // slashes collapse
+		"//s//*.md/": {"/s/B.md"},
+		"/s//B.md/":  {"/s/B.md"},
+		"//":         {},
+		"/*/":        {}, // but not in a pattern that names nothing
+		"//**":       {},
 		"/*":         {"/A.md", "/s"},
 		"/*/*":       {"/s/B.md"},
 		"/s":         {"/s"},
@@ -103,7 +108,7 @@ func TestGlobPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var want []string
 			for _, size := range []int{1, 3, 10, 100} {
-				for _, maxFiles := range []int{1, 2, 128, 1024} {
+				for _, maxFiles := range []int{0, 1, 2, 128, 1024} {
 					for _, budget := range []int{60, 512, 100000} {
 						tools := toolset(t, agenttool.Options{Backend: b, MaxMatches: size, MaxFiles: maxFiles, MaxTokens: budget})
 						got, _ := globAll(t, tools, "/**/*.md")
@@ -156,7 +161,7 @@ func TestGlobSkipsSubtrees(t *testing.T) {
 
 // FuzzGlob compares with a translation to a regular expression.
 func FuzzGlob(f *testing.F) {
-	for _, p := range []string{"/**/*.md", "/a/**/b", "/***", "/**a*", "/?/b", "/a**/b", "/**/**/x", "/{a,b}[c]", "/**/"} {
+	for _, p := range []string{"/**/*.md", "/a/**/b", "/***", "/**a*", "/?/b", "/a**/b", "/**/**/x", "/{a,b}[c]", "/**/", "//a/**/", "/a//b/"} {
 		f.Add(p, "/a/x.md")
 		f.Add(p, "/a/b")
 	}
@@ -180,6 +185,9 @@ func FuzzGlob(f *testing.F) {
 }
 
 func globRegexp(pattern string) *regexp.Regexp {
+	if strings.Trim(pattern, "/*?") != "" { // it names something
+		pattern = "/" + strings.Trim(regexp.MustCompile("/+").ReplaceAllString(pattern, "/"), "/")
+	}
 	expr := `(?s)\A`
 	for i := 0; i < len(pattern); {
 		switch rest := pattern[i:]; {

@@ -96,10 +96,11 @@ func (grepTool) run(ctx context.Context, c *call, a args) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	g := &grepper{c: c, needle: newNeedle(pattern, ignoreCase)}
+	g := newGrepper(c, pattern, ignoreCase)
 	if err := g.run(ctx, dir, m); err != nil {
 		return Result{}, err
 	}
+	g.settle()
 	return g.fit(q)
 }
 

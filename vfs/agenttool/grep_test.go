@@ -97,7 +97,7 @@ func TestGrepPages(t *testing.T) {
 	for name, b := range stores(t, files) {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range []int{1, 2, 3, 7, 10, 100} {
-				for _, maxFiles := range []int{1, 2, 5, 128} {
+				for _, maxFiles := range []int{0, 1, 2, 5, 128} {
 					for _, budget := range []int{90, 512, 100000} {
 						tools := toolset(t, agenttool.Options{Backend: b, MaxMatches: size, MaxFiles: maxFiles, MaxTokens: budget})
 						got, _, _ := grepAll(t, tools, args{"pattern": "HIT"})
@@ -117,7 +117,8 @@ func TestGrepPages(t *testing.T) {
 	}
 }
 
-// A call scans 65,536 units and the rest of the line it is in, then pauses.
+// Where MaxFiles is set, a call scans 65,536 units and the rest of the line it is in,
+// then pauses; else it goes on.
 func TestGrepScanBound(t *testing.T) {
 	for _, c := range []struct {
 		name, content string
@@ -129,9 +130,11 @@ func TestGrepScanBound(t *testing.T) {
 		{"one long line is searched whole", strings.Repeat("a", 300000) + "\nb", 2},
 		{"one long last line", strings.Repeat("a", 300000), 1},
 	} {
-		tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/f": c.content})})
-		if _, _, pages := grepAll(t, tools, args{"pattern": "absent"}); pages != c.pages {
-			t.Errorf("%s: %d pages, want %d", c.name, pages, c.pages)
+		for maxFiles, want := range map[int]int{0: 1, 128: c.pages, 1024: c.pages} {
+			tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/f": c.content}), MaxFiles: maxFiles})
+			if _, _, pages := grepAll(t, tools, args{"pattern": "absent"}); pages != want {
+				t.Errorf("%s, MaxFiles %d: %d pages, want %d", c.name, maxFiles, pages, want)
+			}
 		}
 	}
 }

@@ -10,20 +10,45 @@ import (
 )
 
 const (
-	// scanUnits bounds what one grep call scans, in UTF-16 code units.
-	scanUnits    = 65536
 	leadUnits    = 30  // of an excerpt before the hit
 	excerptRunes = 100 // of an excerpt at most
 )
 
 // grepper is one call of grep: what it has found, and how much it scanned.
 type grepper struct {
-	c       *call
-	needle  *needle
-	items   []grepItem
+	c      *call
+	needle *needle
+	bounds grepBounds
+	items  []grepItem
+	spent  grepBounds
+	end    *position // where the next page starts, nil at the end
+}
+
+// grepBounds end a call when one of them is reached; 0 is no bound.
+type grepBounds struct {
 	matches int
-	units   int
-	end     *position // where the next page starts, nil at the end
+	files   int
+	units   int // UTF-16 code units, checked after each line
+	bytes   int // of content, checked after each file
+}
+
+// seedUnits is what a call scans where Options.MaxFiles is set.
+const seedUnits = 65536
+
+func newGrepper(c *call, pattern string, ignoreCase bool) *grepper {
+	g := &grepper{c: c, needle: newNeedle(pattern, ignoreCase)}
+	if c.opts.MaxFiles > 0 {
+		g.bounds = grepBounds{matches: c.opts.MaxMatches, files: c.opts.MaxFiles, units: seedUnits}
+	} else { // one match more tells whether there is a next page
+		g.bounds = grepBounds{matches: c.opts.MaxMatches + 1, bytes: maxSearchBytes}
+	}
+	return g
+}
+
+// bounded reports whether a call that has spent so much must end.
+func (b grepBounds) bounded(spent grepBounds) bool {
+	return spent.matches == b.matches || b.files > 0 && spent.files >= b.files ||
+		b.units > 0 && spent.units >= b.units || b.bytes > 0 && spent.bytes >= b.bytes
 }
 
 // grepItem is a match, or the path of a file that was skipped.
@@ -35,23 +60,22 @@ type grepItem struct {
 
 // run scans files from a mark until a bound is reached or all are done.
 func (g *grepper) run(ctx context.Context, dir string, m mark) error {
-	files := newLister(g.c, dir, m.path, min(g.c.opts.MaxFiles, leastListed))
-	inspected := 0
-	visit := func(path string, start func(vfs.File) (int, error)) (done bool, err error) {
-		inspected++
-		if err := g.file(ctx, path, start); err != nil || g.end != nil {
+	files := g.files(dir, m.path)
+	visit := func(info vfs.Info, start func(vfs.File) (int, error)) (done bool, err error) {
+		g.spent.files++
+		if err := g.file(ctx, info, start); err != nil || g.end != nil {
 			return true, err
 		}
-		if inspected == g.c.opts.MaxFiles || g.units >= scanUnits || g.matches == g.c.opts.MaxMatches {
-			if files.more() {
-				g.end = &position{path: path}
-			}
-			return true, nil
+		if !g.bounds.bounded(g.spent) {
+			return false, nil
 		}
-		return false, nil
+		if files.more() {
+			g.end = &position{path: info.Path}
+		}
+		return true, nil
 	}
 	if m.inside {
-		if done, err := visit(m.path, m.resumeLine); done || err != nil {
+		if done, err := visit(vfs.Info{Path: m.path}, m.resumeLine); done || err != nil {
 			return err
 		}
 	}
@@ -60,10 +84,19 @@ func (g *grepper) run(ctx context.Context, dir string, m mark) error {
 		if err != nil || !ok {
 			return err
 		}
-		if done, err := visit(info.Path, nil); done || err != nil {
+		if done, err := visit(info, nil); done || err != nil {
 			return err
 		}
 	}
+}
+
+// files walks the files to read: by the rule of the seeds all, to count them, else
+// those that may hold the needle.
+func (g *grepper) files(dir, after string) *lister {
+	if g.bounds.files > 0 {
+		return newLister(g.c, vfs.List, dir, after, min(g.bounds.files, leastListed))
+	}
+	return newLister(g.c, vfs.List, dir, after, mostListed)
 }
 
 // resumeLine is resume for a cursor that stands at the start of a line.
@@ -76,7 +109,8 @@ func (m mark) resumeLine(f vfs.File) (int, error) {
 }
 
 // file scans one file, from what start returns if a cursor was inside it.
-func (g *grepper) file(ctx context.Context, path string, start func(vfs.File) (int, error)) error {
+func (g *grepper) file(ctx context.Context, info vfs.Info, start func(vfs.File) (int, error)) error {
+	path := info.Path
 	f, err := g.c.b.Read(ctx, path)
 	switch code := CodeOf(err); {
 	case code == codes.NotFound && start != nil:
@@ -84,6 +118,7 @@ func (g *grepper) file(ctx context.Context, path string, start func(vfs.File) (i
 	case code == codes.NotFound: // it went after it was listed
 		return nil
 	case code == codes.NotText, code == codes.TooLarge:
+		g.spent.bytes += int(max(info.Size, 0))
 		g.skip(path)
 		return nil
 	case err != nil:
@@ -96,17 +131,18 @@ func (g *grepper) file(ctx context.Context, path string, start func(vfs.File) (i
 			return err
 		}
 	}
-	stop := bound(f.Content, at, scanUnits-g.units)
+	stop := len(f.Content)
+	if g.bounds.units > 0 {
+		stop = bound(f.Content, at, g.bounds.units-g.spent.units)
+	}
 	scan := g.needle.in(f.Content[:stop])
 	// Search before counting: the search is what brings a content into the
 	// cache fastest.
 	hit := scan.find(at)
-	units, ascii := countUnits(f.Content[at:stop])
-	if !ascii && !utf8.ValidString(f.Content) {
+	if !g.count(f.Content, at, stop) {
 		g.skip(path)
 		return nil
 	}
-	g.units += units
 	g.lines(f, path, scan, hit)
 	if g.end == nil && stop < len(f.Content) {
 		g.end = &position{path, f.Revision, stop}
@@ -114,8 +150,39 @@ func (g *grepper) file(ctx context.Context, path string, start func(vfs.File) (i
 	return nil
 }
 
+// count adds content[at:stop] to what is spent, false if the content is no text.
+func (g *grepper) count(content string, at, stop int) bool {
+	g.spent.bytes += len(content)
+	if g.bounds.units == 0 {
+		return utf8.ValidString(content)
+	}
+	units, ascii := countUnits(content[at:stop])
+	if !ascii && !utf8.ValidString(content) {
+		return false
+	}
+	g.spent.units += units
+	return true
+}
+
 func (g *grepper) skip(path string) {
 	g.items = append(g.items, grepItem{skipped: path, next: position{path: path}})
+}
+
+// settle ends the page before the match that is one too many, and between two files
+// where nothing more of the first would be shown.
+func (g *grepper) settle() {
+	if g.bounds.files > 0 { // the seeds look no further than the page
+		return
+	}
+	for i := 1; i < len(g.items); i++ {
+		if before := &g.items[i-1].next; before.path != g.items[i].next.path {
+			*before = position{path: before.path}
+		}
+	}
+	if g.spent.matches > g.c.opts.MaxMatches {
+		shown := len(g.items) - 1
+		g.items, g.end = g.items[:shown], &g.items[shown-1].next
+	}
 }
 
 // bound returns the end of the line, from at on, in which so many units are
@@ -155,7 +222,7 @@ func (g *grepper) lines(f vfs.File, path string, scan *scanner, hit int) {
 			match: GrepMatch{path, f.Revision, line + 1, excerpt(text[start:end], hit-start)},
 			next:  next,
 		})
-		if g.matches++; g.matches == g.c.opts.MaxMatches {
+		if g.spent.matches++; g.spent.matches == g.bounds.matches {
 			if next.rev != "" {
 				g.end = &next
 			}

@@ -53,6 +53,7 @@ func compile(text string) (*pattern, error) {
 			return nil, refuse(codes.InvalidArgument, "the pattern has the segment %q, write the path in full", seg)
 		}
 	}
+	text = collapse(text)
 	p := &pattern{}
 	for i := 0; i < len(text); {
 		rest := text[i:]
@@ -85,6 +86,23 @@ func compile(text string) (*pattern, error) {
 		p.suffix = strings.TrimPrefix(p.suffix, "/") // the slash may belong to **/
 	}
 	return p, nil
+}
+
+// collapse takes runs of slashes for one and drops the one at the end, as in paths.
+// A pattern that names nothing, of wildcards and slashes alone, stays as it is: what
+// the seeds recorded for "//**" and "/*/" is that no path matches.
+func collapse(text string) string {
+	if strings.Trim(text, "/*?") == "" {
+		return text
+	}
+	var b strings.Builder
+	for seg := range strings.SplitSeq(text, "/") {
+		if seg != "" {
+			b.WriteByte('/')
+			b.WriteString(seg)
+		}
+	}
+	return b.String()
 }
 
 // dir returns the deepest directory that holds every match.

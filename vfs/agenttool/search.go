@@ -9,9 +9,18 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
+// The bounds of one call of a search where Options.MaxFiles is not set. Each is
+// looked at after a file is done, and only beyond it may a page end before
+// something else fills it.
+const (
+	maxSearchBytes = 64 << 20 // of content that a grep reads
+	maxSearchNames = 131072   // that a glob looks at
+)
+
 // lister walks the files of a search in order, a page at a time.
 type lister struct {
 	c     *call
+	fetch fetch
 	dir   string
 	after string
 	most  int // files a page at most
@@ -20,18 +29,24 @@ type lister struct {
 	last  bool // page is the last one
 }
 
-// leastListed is the size of the first page: the scan bound of a grep, or the
-// end of a subtree that a glob skips, is mostly reached within it.
-const leastListed = 16
+// fetch is vfs.List, or a search that leaves out files of no interest.
+type fetch func(ctx context.Context, b vfs.Backend, dir string, opts vfs.ListOptions) (vfs.Page, error)
 
-func newLister(c *call, dir, after string, most int) *lister {
-	return &lister{c: c, dir: dir, after: after, most: most, size: min(leastListed, most)}
+// The sizes of pages that a lister asks for. The first is small: what bounds a
+// grep, or the end of a subtree that a glob skips, is mostly reached within it.
+const (
+	leastListed = 16
+	mostListed  = 256
+)
+
+func newLister(c *call, fetch fetch, dir, after string, most int) *lister {
+	return &lister{c: c, fetch: fetch, dir: dir, after: after, most: most, size: min(leastListed, most)}
 }
 
 // next returns the next file, false at the end.
 func (l *lister) next(ctx context.Context) (vfs.Info, bool, error) {
-	if len(l.page) == 0 && !l.last {
-		page, err := vfs.List(ctx, l.c.b, l.dir, vfs.ListOptions{After: l.after, Limit: l.size})
+	for len(l.page) == 0 && !l.last { // a page may be empty and not the last
+		page, err := l.fetch(ctx, l.c.b, l.dir, vfs.ListOptions{After: l.after, Limit: l.size})
 		if err != nil {
 			return vfs.Info{}, false, l.c.fail(ctx, l.dir, err)
 		}

@@ -49,8 +49,10 @@ type Options struct {
 	MaxLines int
 	// MaxMatches are the most matches of a search page: 1 to 100; 0 means 10.
 	MaxMatches int
-	// MaxFiles are the most files that a search inspects per call: 1 to 1,024; 0
-	// means 128.
+	// MaxFiles, from 1 to 1,024, bounds a search as a phone does: a call inspects so
+	// many files, a grep at most 65,536 UTF-16 code units, and then pauses, perhaps
+	// with nothing found. 0 means that a page ends only when it is full or everything
+	// is found, or after 64 MiB read by a grep or 131,072 names looked at by a glob.
 	MaxFiles int
 	// MaxTokens is the budget of a result; 0 means 512.
 	MaxTokens int
@@ -81,12 +83,13 @@ func New(opts Options) (*Toolset, error) {
 		{"MaxLines", &opts.MaxLines, 200, 1, 1000},
 		{"DefaultLines", &opts.DefaultLines, 25, 1, 1000},
 		{"MaxMatches", &opts.MaxMatches, 10, 1, 100},
-		{"MaxFiles", &opts.MaxFiles, 128, 1, 1024},
+		{"MaxFiles", &opts.MaxFiles, 0, 1, 1024},
 		{"MaxTokens", &opts.MaxTokens, 512, 1, 1 << 30},
 	}
 	for _, r := range ranges {
 		if *r.value == 0 {
 			*r.value = r.def
+			continue
 		}
 		if *r.value < r.min || *r.value > r.max {
 			return nil, refuse(codes.InvalidArgument, "option %s is %d, set it to %d to %d", r.name, *r.value, r.min, r.max)

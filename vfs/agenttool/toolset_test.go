@@ -55,6 +55,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 		{agenttool.Options{DefaultLines: -1}, "DefaultLines"},
 		{agenttool.Options{MaxMatches: 101}, "MaxMatches 100"},
 		{agenttool.Options{MaxFiles: 1025}, "MaxFiles 1024"},
+		{agenttool.Options{MaxFiles: -1}, "MaxFiles 1024"},
 		{agenttool.Options{MaxTokens: -5}, "MaxTokens"},
 		{agenttool.Options{Root: "notes"}, "Root"},
 		{agenttool.Options{Root: "/a/../b"}, "Root"},

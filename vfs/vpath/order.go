@@ -88,6 +88,27 @@ func ParseKey(key []byte) string {
 	return b.String()
 }
 
+// Before returns a bound, no path itself, that sorts before every path that starts
+// with prefix, and after nearly all that sort before those: with it as
+// ListOptions.After a listing starts there.
+func Before(prefix string) string {
+	r, size := utf8.DecodeLastRuneInString(prefix)
+	head := prefix[:len(prefix)-size]
+	switch r {
+	case '/': // which no path ends in
+		return prefix
+	case 0, utf8.RuneError:
+		return head
+	case 0x10000: // the characters below are in the order of units, not of numbers
+		r = 0xD7FF
+	case 0xE000:
+		r = utf8.MaxRune
+	default:
+		r--
+	}
+	return head + string(r) + lastUnit
+}
+
 // lastUnit sorts after every character in Compare's order.
 const lastUnit = "\uffff"
 
