@@ -129,6 +129,12 @@ var importRules = append([]importRule{
 		never:  []string{"github.com/hanwen/..."},
 	},
 	{
+		reason: "who does not count in tokens of a vendor does not carry the vocabularies",
+		from:   append(library, "cmd/..."),
+		except: []string{"vfs/agenttool/tiktoken", "cmd/..."},
+		never:  []string{"vfs/agenttool/tiktoken", "github.com/tiktoken-go/..."},
+	},
+	{
 		reason: "one package knows the MCP SDK, and reaches any store through the tools alone",
 		from:   append(library, "cmd/..."),
 		except: []string{"vfs/mcptool", "agentsim/blackbox", "cmd/..."},
@@ -156,7 +162,7 @@ func apart() []importRule {
 
 // onlyDirect are outside packages that the command must not import by itself,
 // although it reaches them through the one package that knows them.
-var onlyDirect = []string{"github.com/dgraph-io/...", "github.com/ncruces/...", "github.com/hanwen/...", "github.com/modelcontextprotocol/...", "database/sql"}
+var onlyDirect = []string{"github.com/dgraph-io/...", "github.com/ncruces/...", "github.com/hanwen/...", "github.com/modelcontextprotocol/...", "github.com/tiktoken-go/...", "database/sql"}
 
 // matches reports whether a package is one of the patterns.
 func matches(pkg string, patterns []string) bool {
@@ -278,6 +284,7 @@ func TestImportRulesBite(t *testing.T) {
 		{map[string][]string{"cmd/goliathfs": {"github.com/dgraph-io/badger/v4"}}, "one package knows it"},
 		{map[string][]string{"vfs/remotefs": {"github.com/ncruces/go-sqlite3/driver"}}, "one package knows the SQLite driver"},
 		{map[string][]string{"agentsim": {"github.com/hanwen/go-fuse/v2/fuse"}}, "one package knows go-fuse"},
+		{map[string][]string{"agentsim": {"vfs/agenttool/tiktoken"}}, "does not carry the vocabularies"},
 		{map[string][]string{"agentsim/wire": {"github.com/modelcontextprotocol/go-sdk/mcp"}}, "one package knows the MCP SDK"},
 		{map[string][]string{"cmd/goliathfs": {"github.com/modelcontextprotocol/go-sdk/mcp"}}, "one package knows it"},
 		{map[string][]string{"vfs/mcptool": {"vfs/sqlitefs"}}, "one package knows the MCP SDK"},

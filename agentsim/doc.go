@@ -17,6 +17,7 @@
 //
 //	version: 1
 //	window: 4096                  # of the model, in tokens
+//	tokenizer: o200k              # left out: estimate, or what the replay is told
 //	maxSteps: 5
 //	budgets: {toolResultTokens: 512, retrievedContextTokens: 1024}
 //	filesystem:                   # agenttool.Options; tools: [] offers none
@@ -64,6 +65,10 @@
 // approvals there is no handler, so writes are declined; without fallback there
 // is none. Replies, approvals and fallback replies are taken in order, and one
 // that is missing or left over fails the scenario.
+//
+// Budgets are counted by the estimate of package agenttool, unless the scenario or
+// the replay names another tokenizer. The replay is handed those with the option
+// Tokenizers, such as tiktoken.Named; a golden that was counted so says it first.
 //
 // Where the whole value of an argument named revision or cursor is <rev:2> or
 // <cursor:1>, it stands for the second revision or the first cursor that results

@@ -8,6 +8,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/revision"
 )
 
@@ -15,7 +16,16 @@ import (
 type ReplayOptions struct {
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore NewStore
+	// Tokenizer is the counter of scenarios that name none; "" means estimate.
+	Tokenizer string
+	// Tokenizers gives counters by the names that scenarios use, such as
+	// tiktoken.Named; nil means that only estimate is known.
+	Tokenizers Tokenizers
 }
+
+// Tokenizers returns the counter of a name, or an error that says which there
+// are. It is not asked for estimate, which is agenttool.EstimateTokens.
+type Tokenizers func(name string) (agenttool.TokenCounter, error)
 
 // NewStore opens an empty store that can be written. A replay seeds it, removes
 // its files at the end, and closes it if it is an io.Closer.
@@ -64,7 +74,7 @@ func Replay(ctx context.Context, sc *Scenario, opts *ReplayOptions) (*Transcript
 			return opts.NewStore(ctx, StoreSpec(spec))
 		}
 	}
-	shown, err := replay.Run(ctx, sc.read, sc.script, replay.Options{NewStore: newStore})
+	shown, err := replay.Run(ctx, sc.read, sc.script, replay.Options{NewStore: newStore, Tokenizer: opts.Tokenizer, Tokenizers: opts.Tokenizers})
 	var failure *replay.Failure
 	if errors.As(err, &failure) {
 		err = &StepError{failure.Step, err}

@@ -30,6 +30,9 @@ type Runner struct {
 	Parallel int
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore NewStore
+	// Tokenizer and Tokenizers are those of ReplayOptions.
+	Tokenizer  string
+	Tokenizers Tokenizers
 	// Kinds are the kinds of scenarios beside calls and turns.
 	Kinds []Kind
 	// Reporter is told each result, in order of the scenarios' names, one at a
@@ -230,7 +233,7 @@ func (r *Runner) replay(ctx context.Context, res *Result) {
 		return
 	}
 	res.Description = sc.Description
-	t, err := Replay(ctx, sc, &ReplayOptions{NewStore: r.NewStore})
+	t, err := Replay(ctx, sc, &ReplayOptions{NewStore: r.NewStore, Tokenizer: r.Tokenizer, Tokenizers: r.Tokenizers})
 	res.Steps = t.Steps()
 	if errors.Is(err, ErrSkipped) {
 		res.Status, res.Err = Skipped, err

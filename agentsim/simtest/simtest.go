@@ -23,6 +23,9 @@ const UpdateEnv = "SIMTEST_UPDATE"
 type Options struct {
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore agentsim.NewStore
+	// Tokenizer and Tokenizers are those of agentsim.ReplayOptions.
+	Tokenizer  string
+	Tokenizers agentsim.Tokenizers
 	// Kinds are the kinds of scenarios beside calls and turns.
 	Kinds []agentsim.Kind
 }
@@ -36,6 +39,7 @@ func Run(t *testing.T, scenarios, golden string, opts *Options) {
 	}
 	runner := &agentsim.Runner{
 		Paths: []string{scenarios}, Golden: golden, NewStore: opts.NewStore, Kinds: opts.Kinds,
+		Tokenizer: opts.Tokenizer, Tokenizers: opts.Tokenizers,
 		Update: update(t), CI: inCI(),
 	}
 	if runner.Update && runner.CI {

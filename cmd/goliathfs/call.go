@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/toolcall"
@@ -19,13 +17,10 @@ import (
 
 type callOptions struct {
 	storeFlags
-	store                   string
-	allowWrites             bool
-	all, asJSON, asJSONL    bool
-	root                    string
-	maxTokens, defaultLines int
-	maxLines, maxMatches    int
-	maxFiles                int
+	store                string
+	allowWrites          bool
+	all, asJSON, asJSONL bool
+	limits               limitFlags
 }
 
 func newCall() *cobra.Command {
@@ -70,12 +65,7 @@ func (o *callOptions) register(cmd *cobra.Command) {
 	f.BoolVar(&o.all, "all", false, "follow nextCursor to the end, page by page")
 	f.BoolVar(&o.asJSON, "json", false, "print one JSON object a page: output, text, tokens")
 	f.BoolVar(&o.asJSONL, "jsonl", false, "read requests from standard input, one a line")
-	f.StringVar(&o.root, "root", "/", "confine the tools to this `directory`")
-	f.IntVar(&o.maxTokens, "max-tokens", 512, "budget of a result, in `tokens`")
-	f.IntVar(&o.defaultLines, "default-lines", 25, "`lines` that readFile gives when none are asked")
-	f.IntVar(&o.maxLines, "max-lines", 200, "most `lines` that readFile can be asked for, 1 to 1000")
-	f.IntVar(&o.maxMatches, "max-matches", 10, "most `matches` a page of a search, 1 to 100")
-	f.IntVar(&o.maxFiles, "max-files", 0, "pause a search after so many `files`, 1 to 1024, as a phone does; not bounded when not given")
+	o.limits.register(cmd)
 }
 
 func (o *callOptions) checkArgs(cmd *cobra.Command, args []string) error {
@@ -113,50 +103,15 @@ func (o *callOptions) intent(args []string) storeurl.Intent {
 	return storeurl.Change
 }
 
-// limits are the flags that were given; the others keep the tools' defaults.
-func (o *callOptions) limits(flags *pflag.FlagSet) toolcall.Options {
-	var l toolcall.Options
-	if flags.Changed("root") {
-		l.Root = &o.root
-	}
-	set := func(name string, from *int, to **int) {
-		if flags.Changed(name) {
-			*to = from
-		}
-	}
-	set("max-tokens", &o.maxTokens, &l.MaxTokens)
-	set("default-lines", &o.defaultLines, &l.DefaultLines)
-	set("max-lines", &o.maxLines, &l.MaxLines)
-	set("max-matches", &o.maxMatches, &l.MaxMatches)
-	set("max-files", &o.maxFiles, &l.MaxFiles)
-	return l
-}
-
-// flagOf is the flag for an option of requests: --max-lines for maxLines.
-func flagOf(option string) string {
-	var name strings.Builder
-	for _, r := range option {
-		if unicode.IsUpper(r) {
-			name.WriteByte('-')
-		}
-		name.WriteRune(unicode.ToLower(r))
-	}
-	return name.String()
-}
-
 func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) error {
 	runner := &toolcall.Runner{
 		Backend:     s.Backend,
 		AllowWrites: o.allowWrites,
-		Defaults:    o.limits(cmd.Flags()),
+		Defaults:    o.limits.given(cmd.Flags()),
 		All:         o.all,
 	}
-	var option *toolcall.OptionError
-	switch _, err := runner.Toolset(toolcall.Options{}); {
-	case errors.As(err, &option):
-		return usagef("--%s %s", flagOf(option.Name), option.Text)
-	case err != nil:
-		return usagef("%s", toolcall.FailureOf(err).Message)
+	if _, err := runner.Toolset(toolcall.Options{}); err != nil {
+		return limitError(err)
 	}
 	defer func() {
 		if runner.Denied != "" {
@@ -166,7 +121,7 @@ func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) 
 	if o.asJSONL {
 		err := runner.Lines(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		if err == nil {
-			err = tellUnlisted(cmd, s, o.root)
+			err = tellUnlisted(cmd, s, o.limits.root)
 		}
 		return err
 	}
@@ -180,7 +135,7 @@ func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) 
 	last, err := o.single(cmd.Context(), runner, newOutput(cmd), toolcall.Request{Tool: args[0], Input: json.RawMessage(input)}, isTerminal(cmd.OutOrStdout()))
 	searches := args[0] == agenttool.Glob || args[0] == agenttool.Grep
 	if err == nil && searches && last.Next() == "" { // else there is more to come anyway
-		err = tellUnlisted(cmd, s, o.root)
+		err = tellUnlisted(cmd, s, o.limits.root)
 	}
 	if err == nil && toolcall.Writes(args[0]) && len(o.routes) == 0 {
 		tellGone(cmd, s.Spec, "/")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/tiktoken"
 )
 
 type replayOptions struct {
@@ -45,6 +46,7 @@ environment has CI=true that is refused.`,
 	f := cmd.Flags()
 	f.StringVar(&o.runner.Golden, "golden", "", "the `directory` of the goldens; default: golden beside scenarios")
 	f.BoolVar(&o.runner.Update, "update", false, "write the goldens anew")
+	registerTokenizer(cmd, &o.runner.Tokenizer, "")
 	f.StringVar(&o.match, "run", "", "replay only scenarios whose name matches this `regexp`")
 	f.IntVar(&o.runner.Parallel, "parallel", 0, "replay this `many` at a time; 0 means one a processor")
 	f.StringVar(&o.store, "store", "mem:", "keep the files in mem:, badger:DIR or sqlite:FILE (`URL`), in a fresh namespace each")
@@ -95,6 +97,10 @@ func (o *replayOptions) check() error {
 	}
 	if !slices.Contains(agentsim.Formats(), o.format) {
 		return usagef("there is no format %q, use one of %s", o.format, strings.Join(agentsim.Formats(), ", "))
+	}
+	o.runner.Tokenizers = tiktoken.Named
+	if name := o.runner.Tokenizer; name != "" && !slices.Contains(tiktoken.Names(), name) {
+		return usagef("--tokenizer is %q, it must be one of %s", name, strings.Join(tiktoken.Names(), ", "))
 	}
 	if o.match != "" {
 		match, err := regexp.Compile(o.match)

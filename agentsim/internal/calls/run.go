@@ -57,7 +57,7 @@ func (c *call) run(ctx context.Context, w *replay.World, number, limit int) erro
 		res, err := w.Tools.Call(ctx, scope, c.Tool, real)
 		if err != nil {
 			callErr = err
-			pages = append(pages, golden.Page{Text: err.Error(), Tokens: agenttool.EstimateTokens(err.Error()), Failed: true})
+			pages = append(pages, golden.Page{Text: err.Error(), Tokens: w.Tokens(err.Error()), Failed: true})
 			break
 		}
 		w.Names.See(res.Output)

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,6 +16,30 @@ import (
 type Options struct {
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore NewStore
+	// Tokenizer is the counter of a scenario that names none; "" means Estimate.
+	Tokenizer string
+	// Tokenizers gives counters by name; nil means that there is only Estimate.
+	Tokenizers func(name string) (agenttool.TokenCounter, error)
+}
+
+// Estimate is the name of the counter that is always there.
+const Estimate = "estimate"
+
+// counter returns the counter of a scenario and its name; nil is the estimate.
+func (o Options) counter(sc *scenario.Scenario) (name string, count agenttool.TokenCounter, err error) {
+	name = cmp.Or(sc.Tokenizer, o.Tokenizer, Estimate)
+	switch {
+	case name == Estimate:
+		return name, nil, nil
+	case o.Tokenizers == nil:
+		err = fmt.Errorf("only the tokenizer %s is here, hand others to the replay with the option Tokenizers", Estimate)
+	default:
+		count, err = o.Tokenizers(name)
+	}
+	if err != nil {
+		err = sc.Pos.Errorf("tokenizer %s: %v", name, err)
+	}
+	return name, count, err
 }
 
 // World is one replay under way.
@@ -24,6 +49,8 @@ type World struct {
 	Names      *Names
 	Transcript *golden.Transcript
 	Tools      *agenttool.Toolset // nil when the scenario offers none
+	// CountTokens is the tokenizer of the model; nil means the estimate.
+	CountTokens agenttool.TokenCounter
 
 	stores *stores
 	used   []string // conversations, in order of first use
@@ -32,7 +59,13 @@ type World struct {
 // Run replays a scenario from its first state. The transcript is never nil.
 func Run(ctx context.Context, sc *scenario.Scenario, script Script, opts Options) (*golden.Transcript, error) {
 	w := &World{Scenario: sc, Clock: &Clock{}, Names: NewNames(), Transcript: golden.New(sc.Name)}
-	var err error
+	name, count, err := opts.counter(sc)
+	if err != nil {
+		return w.Transcript, err
+	}
+	if w.CountTokens = count; count != nil {
+		w.Transcript.Add("tokenizer", name+"\n") // the estimate is not named: it is the rule
+	}
 	if w.stores, err = newStores(sc, opts.NewStore, w.Clock); err != nil {
 		return w.Transcript, err
 	}
@@ -52,6 +85,14 @@ func (w *World) run(ctx context.Context, script Script) error {
 		return err
 	}
 	return w.addFiles(ctx)
+}
+
+// Tokens counts a text as the scenario's model does.
+func (w *World) Tokens(text string) int {
+	if w.CountTokens == nil {
+		return agenttool.EstimateTokens(text)
+	}
+	return w.CountTokens(text)
 }
 
 // View returns the files that a conversation sees, "" being the default one.
@@ -78,6 +119,7 @@ func (w *World) makeTools() error {
 		MaxLines:     f.Read.MaxLines,
 		MaxMatches:   f.Search.MaxMatches,
 		MaxFiles:     f.Search.MaxFiles,
+		CountTokens:  w.CountTokens,
 	})
 	return err
 }

@@ -15,6 +15,7 @@ type Base struct {
 	Pos        strictyaml.Pos
 	Version    int             `yaml:"version"`
 	Window     *int            `yaml:"window"`
+	Tokenizer  string          `yaml:"tokenizer"` // of the model, "" where the scenario does not say
 	Budgets    Budgets         `yaml:"budgets"`
 	Filesystem Filesystem      `yaml:"filesystem"`
 	Stores     Stores          `yaml:"stores"`

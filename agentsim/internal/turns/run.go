@@ -47,12 +47,13 @@ func (s *script) Run(ctx context.Context, w *replay.World) error {
 
 func (p *player) newAgent() (*turn.Agent, error) {
 	opts := turn.Options{
-		Window:    p.w.Scenario.WindowTokens(),
-		Budgets:   p.w.Scenario.Budgets.Turn(),
-		Files:     p.w.Tools,
-		MemoryFor: memory.KeyValues(p.values, ""),
-		OnEvent:   p.trace.event,
-		Now:       p.w.Clock.Now,
+		Window:      p.w.Scenario.WindowTokens(),
+		Budgets:     p.w.Scenario.Budgets.Turn(),
+		CountTokens: p.w.CountTokens,
+		Files:       p.w.Tools,
+		MemoryFor:   memory.KeyValues(p.values, ""),
+		OnEvent:     p.trace.event,
+		Now:         p.w.Clock.Now,
 		Hooks: []turn.Hooks{{Name: "replay", AfterTool: func(_ context.Context, _ turn.RunInfo, s turn.Step) (string, error) {
 			p.w.Names.See(s.Output)
 			return s.Text, nil

@@ -2,15 +2,19 @@ package toolcall
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/tiktoken"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // Options are the limits of a call. A nil field is not given.
 type Options struct {
 	Root         *string
+	Tokenizer    *string // one of tiktoken.Names
 	MaxTokens    *int
 	DefaultLines *int
 	MaxLines     *int
@@ -22,6 +26,7 @@ type Options struct {
 func (o Options) over(base Options) Options {
 	return Options{
 		Root:         first(o.Root, base.Root),
+		Tokenizer:    first(o.Tokenizer, base.Tokenizer),
 		MaxTokens:    first(o.MaxTokens, base.MaxTokens),
 		DefaultLines: first(o.DefaultLines, base.DefaultLines),
 		MaxLines:     first(o.MaxLines, base.MaxLines),
@@ -40,7 +45,7 @@ func first[T any](a, b *T) *T {
 // limits are resolved Options, comparable so that toolsets can be kept by them.
 // A zero field means the default of package agenttool.
 type limits struct {
-	root                                                    string
+	root, tokenizer                                         string
 	maxTokens, defaultLines, maxLines, maxMatches, maxFiles int
 }
 
@@ -54,7 +59,7 @@ func (e *OptionError) Error() string { return e.Name + " " + e.Text }
 
 // resolve refuses what package agenttool would refuse, or take for "not given".
 func (o Options) resolve() (limits, error) {
-	l := limits{root: "/"}
+	l := limits{root: "/", tokenizer: tiktoken.Estimate}
 	if o.Root != nil {
 		if *o.Root == "" {
 			return l, &OptionError{"root", "is empty, give a directory such as /"}
@@ -63,6 +68,12 @@ func (o Options) resolve() (limits, error) {
 			return l, &OptionError{"root", fmt.Sprintf("is %q, give a directory such as /: %v", *o.Root, err)}
 		}
 		l.root = *o.Root
+	}
+	if o.Tokenizer != nil {
+		if !slices.Contains(tiktoken.Names(), *o.Tokenizer) {
+			return l, &OptionError{"tokenizer", fmt.Sprintf("is %q, it must be one of %s", *o.Tokenizer, strings.Join(tiktoken.Names(), ", "))}
+		}
+		l.tokenizer = *o.Tokenizer
 	}
 	for _, f := range []struct {
 		name string
@@ -88,7 +99,16 @@ func (o Options) resolve() (limits, error) {
 }
 
 func (l limits) toolset(b vfs.Backend, writable bool) (*agenttool.Toolset, error) {
-	return agenttool.New(agenttool.Options{
+	opts, err := l.options(b, writable)
+	if err != nil {
+		return nil, err
+	}
+	return agenttool.New(opts)
+}
+
+func (l limits) options(b vfs.Backend, writable bool) (agenttool.Options, error) {
+	count, err := tiktoken.Named(l.tokenizer)
+	return agenttool.Options{
 		Backend:      b,
 		Root:         l.root,
 		Writable:     writable,
@@ -97,5 +117,16 @@ func (l limits) toolset(b vfs.Backend, writable bool) (*agenttool.Toolset, error
 		MaxMatches:   l.maxMatches,
 		MaxFiles:     l.maxFiles,
 		MaxTokens:    l.maxTokens,
-	})
+		CountTokens:  count,
+	}, err
+}
+
+// Toolset returns the options of a toolset over one store, or an error that
+// names the one that is out of range.
+func (o Options) Toolset(b vfs.Backend, writable bool) (agenttool.Options, error) {
+	l, err := o.resolve()
+	if err != nil {
+		return agenttool.Options{}, err
+	}
+	return l.options(b, writable)
 }

@@ -32,6 +32,7 @@ func ParseRequest(line []byte) (Request, error) {
 		"all":   &req.All,
 		"options": fields{
 			"root":         &req.Options.Root,
+			"tokenizer":    &req.Options.Tokenizer,
 			"maxTokens":    &req.Options.MaxTokens,
 			"defaultLines": &req.Options.DefaultLines,
 			"maxLines":     &req.Options.MaxLines,
