@@ -18,7 +18,7 @@ func TestScenarioErrors(t *testing.T) {
 		{"-- scenario.yaml --\n" + look, "s.txtar:2:1", "version: 1"},
 		{"-- scenario.yaml --\nversion: 2\n" + look, "s.txtar:2:1", "version 2 is not known"},
 		{"-- scenario.yaml --\n" + look, "s.txtar:2:1", "version: 1"},
-		{"d\n\n-- scenario.yaml --\nversion: 1\nbudget: {}\n" + look, "s.txtar:5:1", "allowed are version, window, budgets,"},
+		{"d\n\n-- scenario.yaml --\nversion: 1\nbudget: {}\n" + look, "s.txtar:5:1", "allowed are version, window, tokenizer, budgets,"},
 		{scenario("turn: []"), "s.txtar:5:1", "turns, calls"},
 		{scenario("window: 5"), "s.txtar:4:1", "one of turns and calls, this has none"},
 		{scenario(look + "\nturns: [{ask: hi}]"), "s.txtar:4:1", "this has turns and calls: make it 2"},
