@@ -164,6 +164,10 @@ func apart() []importRule {
 // although it reaches them through the one package that knows them.
 var onlyDirect = []string{"github.com/dgraph-io/...", "github.com/ncruces/...", "github.com/hanwen/...", "github.com/modelcontextprotocol/...", "github.com/tiktoken-go/...", "database/sql"}
 
+// databases are the backends that one package of the command imports, so that
+// verbs ask every database the same.
+var databases = []string{"vfs/badgerfs", "vfs/sqlitefs"}
+
 // matches reports whether a package is one of the patterns.
 func matches(pkg string, patterns []string) bool {
 	for _, pattern := range patterns {
@@ -198,6 +202,9 @@ func breaches(graph map[string][]string, rules []importRule) []string {
 			for _, imported := range graph[pkg] {
 				if matches(imported, onlyDirect) {
 					found = append(found, fmt.Sprintf("%s → %s: one package knows it", pkg, imported))
+				}
+				if matches(imported, databases) && pkg != "cmd/goliathfs/internal/database" {
+					found = append(found, fmt.Sprintf("%s → %s: verbs know databases by an interface", pkg, imported))
 				}
 			}
 		}
@@ -280,7 +287,8 @@ func TestImportRulesBite(t *testing.T) {
 		{map[string][]string{"vfs/vfstest": {"testing"}, "agentsim/simtest": {"testing"}}, ""},
 		{map[string][]string{"fusebridge": {"cmd/goliathfs/internal/storeurl"}}, "never the other way"},
 		{map[string][]string{"agentsim": {"github.com/dgraph-io/badger/v4"}}, "one package knows Badger"},
-		{map[string][]string{"cmd/goliathfs": {"vfs/badgerfs"}, "vfs/badgerfs": {"github.com/dgraph-io/badger/v4"}}, ""},
+		{map[string][]string{"cmd/goliathfs/internal/database": {"vfs/badgerfs"}, "vfs/badgerfs": {"github.com/dgraph-io/badger/v4"}}, ""},
+		{map[string][]string{"cmd/goliathfs": {"vfs/sqlitefs"}}, "verbs know databases by an interface"},
 		{map[string][]string{"cmd/goliathfs": {"github.com/dgraph-io/badger/v4"}}, "one package knows it"},
 		{map[string][]string{"vfs/remotefs": {"github.com/ncruces/go-sqlite3/driver"}}, "one package knows the SQLite driver"},
 		{map[string][]string{"agentsim": {"github.com/hanwen/go-fuse/v2/fuse"}}, "one package knows go-fuse"},

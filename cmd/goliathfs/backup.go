@@ -14,12 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/backupfile"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/badgerfs"
-	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 )
 
 func newBackup() *cobra.Command {
@@ -38,9 +37,8 @@ one. With --route it is the files that show. restore reads both forms.`,
 			if _, err := os.Lstat(args[1]); err == nil {
 				return fmt.Errorf("%s exists already and is not replaced, name another file", args[1])
 			}
-			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
-				if db, ok := s.Base.(*sqlitefs.FS); ok && len(s.Spec.Routes) == 0 {
-					tempname.Sweep(filepath.Dir(args[1]))
+			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
+				if db, ok := s.Base.(database.Copier); ok && len(s.Spec.Routes) == 0 {
 					if err := db.Backup(cmd.Context(), args[1]); err != nil {
 						return err
 					}
@@ -106,8 +104,9 @@ type backup struct {
 }
 
 func (b *backup) write(ctx context.Context, f *os.File) error {
-	if db, ok := b.store.Base.(*badgerfs.FS); ok && len(b.store.Spec.Routes) == 0 {
-		return b.badger(ctx, db, f)
+	db, isDatabase := b.store.Base.(database.Database)
+	if _, ok := b.store.Base.(database.Snapshotter); ok && isDatabase && len(b.store.Spec.Routes) == 0 {
+		return b.snapshots(ctx, db, f)
 	}
 	return b.settled(ctx, f)
 }
@@ -117,7 +116,8 @@ func (b *backup) begin(f *os.File) (*backupfile.Writer, error) {
 	return backupfile.NewWriter(f, b.store.Spec.URL.String(), time.Now())
 }
 
-func (b *backup) badger(ctx context.Context, db *badgerfs.FS, f *os.File) error {
+// snapshots writes each namespace as it is at one moment.
+func (b *backup) snapshots(ctx context.Context, db database.Database, f *os.File) error {
 	w, err := b.begin(f)
 	if err != nil {
 		return err
@@ -136,24 +136,23 @@ func (b *backup) badger(ctx context.Context, db *badgerfs.FS, f *os.File) error 
 	return w.Finish()
 }
 
-func (b *backup) namespace(ctx context.Context, w *backupfile.Writer, db *badgerfs.FS, name string) (err error) {
-	view, err := db.Namespace(name)
+func (b *backup) namespace(ctx context.Context, w *backupfile.Writer, db database.Database, name string) (err error) {
+	view, err := db.View(name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, view.Close()) }()
-	for f, err := range view.Snapshot(ctx) {
-		switch {
-		case errors.Is(err, badgerfs.ErrDamaged):
-			b.damaged++
-			fmt.Fprintf(b.errout, "left out: %v\n", err)
-		case err != nil:
+	for f, err := range view.(database.Snapshotter).Snapshot(ctx) {
+		if left, ok := errors.AsType[vfs.LeftOut](err); ok {
+			b.leaveOut([]vfs.LeftOut{left})
+			continue
+		}
+		if err != nil {
 			return err
-		default:
-			b.files++
-			if err := w.Add(backupfile.Record{Namespace: name, File: f}); err != nil {
-				return err
-			}
+		}
+		b.files++
+		if err := w.Add(backupfile.Record{Namespace: name, File: f}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -190,16 +189,16 @@ func (b *backup) settled(ctx context.Context, f *os.File) error {
 	return fmt.Errorf("%s changed during each of %d attempts, stop its agent for a moment or back up its database", b.store.Spec.URL, attempts)
 }
 
-func (b *backup) leaveOut(problems []storeurl.Problem) {
-	for _, p := range problems {
+func (b *backup) leaveOut(left []vfs.LeftOut) {
+	for _, l := range left {
 		b.damaged++
-		fmt.Fprintf(b.errout, "left out: %s: %s\n", printable(p.Path), p.Reason)
+		fmt.Fprintf(b.errout, "left out: %v\n", l)
 	}
 }
 
 // attempt writes the files that can be read and returns the others. It reports
 // false when the store changed meanwhile.
-func (b *backup) attempt(ctx context.Context, f *os.File) (unread []storeurl.Problem, same bool, err error) {
+func (b *backup) attempt(ctx context.Context, f *os.File) (unread []vfs.LeftOut, same bool, err error) {
 	w, err := b.begin(f)
 	if err != nil {
 		return nil, false, err
@@ -214,7 +213,7 @@ func (b *backup) attempt(ctx context.Context, f *os.File) (unread []storeurl.Pro
 		case errors.Is(err, vfs.ErrNotFound):
 			return nil, false, nil
 		case errors.Is(err, vfs.ErrNotText), errors.Is(err, vfs.ErrTooLarge):
-			unread = append(unread, storeurl.Problem{Path: info.Path, Reason: transfer.Reason(err)})
+			unread = append(unread, vfs.LeftOut{Path: info.Path, Err: errors.New(transfer.Reason(err))})
 			seen[info.Path] = info.Revision
 			continue
 		case err != nil:

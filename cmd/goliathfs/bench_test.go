@@ -42,19 +42,19 @@ func BenchmarkCopy(b *testing.B) {
 	})
 	for _, c := range []struct {
 		name, url string
-		intent    storeurl.Intent
+		want      storeurl.Want
 	}{
-		{"memory", "mem:", storeurl.Bulk},
-		{"badger", "badger:store", storeurl.Bulk},
-		{"badger-durable", "badger:store", storeurl.Create},
-		{"sqlite", "sqlite:store.db", storeurl.Bulk},
-		{"sqlite-durable", "sqlite:store.db", storeurl.Create},
-		{"folder", "dir:out", storeurl.Bulk},
+		{"memory", "mem:", storeurl.Want{Write: true, Create: true, Relaxed: true}},
+		{"badger", "badger:store", storeurl.Want{Write: true, Create: true, Relaxed: true}},
+		{"badger-durable", "badger:store", storeurl.Want{Write: true, Create: true}},
+		{"sqlite", "sqlite:store.db", storeurl.Want{Write: true, Create: true, Relaxed: true}},
+		{"sqlite-durable", "sqlite:store.db", storeurl.Want{Write: true, Create: true}},
+		{"folder", "dir:out", storeurl.Want{Write: true, Create: true, Relaxed: true}},
 	} {
 		b.Run(c.name+"/in", func(b *testing.B) {
 			for b.Loop() {
 				b.Chdir(b.TempDir())
-				benchCopy(b, "dir:"+storeurl.Escape(src), c.url, c.intent)
+				benchCopy(b, "dir:"+storeurl.Escape(src), c.url, c.want)
 			}
 		})
 		if c.url == "mem:" {
@@ -62,15 +62,15 @@ func BenchmarkCopy(b *testing.B) {
 		}
 		b.Run(c.name+"/out", func(b *testing.B) {
 			b.Chdir(b.TempDir())
-			benchCopy(b, "dir:"+storeurl.Escape(src), c.url, c.intent)
+			benchCopy(b, "dir:"+storeurl.Escape(src), c.url, c.want)
 			for b.Loop() {
-				benchCopy(b, c.url, "dir:"+storeurl.Escape(b.TempDir()), storeurl.Bulk)
+				benchCopy(b, c.url, "dir:"+storeurl.Escape(b.TempDir()), storeurl.Want{Write: true, Create: true, Relaxed: true})
 			}
 		})
 	}
 }
 
-func benchCopy(b *testing.B, from, to string, intent storeurl.Intent) {
+func benchCopy(b *testing.B, from, to string, want storeurl.Want) {
 	src, err := new(storeFlags).spec(from)
 	if err != nil {
 		b.Fatal(err)
@@ -80,7 +80,7 @@ func benchCopy(b *testing.B, from, to string, intent storeurl.Intent) {
 		b.Fatal(err)
 	}
 	err = withOpener(func(o *storeurl.Opener) error {
-		s, d, err := new(copyOptions).openBoth(context.Background(), o, src, dst, intent)
+		s, d, err := new(copyOptions).openBoth(context.Background(), o, src, dst, want)
 		if err != nil {
 			return err
 		}

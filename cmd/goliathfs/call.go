@@ -47,7 +47,7 @@ status is 0 when every line was answered, also by refusals.`,
 		GroupID: groupAgent,
 		Args:    o.checkArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withStore(cmd, o.store, o.intent(args), func(s *storeurl.Store) error {
+			return o.withStore(cmd, o.store, o.want(args), func(s *storeurl.Store) error {
 				return o.run(cmd, s, args)
 			})
 		},
@@ -92,15 +92,15 @@ func toolNames() []string {
 	return []string{agenttool.Glob, agenttool.Grep, agenttool.ReadFile, agenttool.WriteFile, agenttool.EditFile, agenttool.DeleteFile}
 }
 
-// intent makes a store only for calls that write the first file.
-func (o *callOptions) intent(args []string) storeurl.Intent {
+// want makes a store only for calls that write the first file.
+func (o *callOptions) want(args []string) storeurl.Want {
 	switch {
 	case !o.allowWrites:
-		return storeurl.Look
+		return storeurl.Want{}
 	case o.asJSONL, args[0] == agenttool.WriteFile:
-		return storeurl.First
+		return storeurl.Want{Write: true, Create: true, Lazy: true}
 	}
-	return storeurl.Change
+	return storeurl.Want{Write: true}
 }
 
 func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) error {

@@ -18,7 +18,7 @@ func newCat() *cobra.Command {
 		GroupID: groupLook,
 		Args:    takes(2, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
 				for _, path := range args[1:] {
 					f, err := vfs.Read(cmd.Context(), s.Backend, path)
 					if err != nil {

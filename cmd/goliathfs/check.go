@@ -2,25 +2,20 @@ package main
 
 import (
 	"context"
-	"errors"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/check"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
-	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 )
 
 type checkOptions struct {
 	storeFlags
 	repair bool
 	asJSON bool
-	mended []sqlitefs.Problem // by opening the database for the repair
 }
 
 func newCheck() *cobra.Command {
@@ -61,33 +56,23 @@ func (o *checkOptions) run(cmd *cobra.Command, spec storeurl.Spec, r *checkRepor
 		if len(spec.Routes) > 0 {
 			return usagef("--repair mends one store at a time, leave out --route")
 		}
-		switch spec.URL.Scheme {
-		case storeurl.Badger:
-			repair := badgerRepair{spec: spec, dir: filepath.Clean(spec.URL.Target), r: r}
-			return repair.run(cmd.Context())
-		case storeurl.SQLite:
-			var err error
-			if o.mended, err = missingIndex(cmd.Context(), spec); err != nil {
-				return err
-			}
-		default:
-			return usagef("%s cannot be repaired, badger: and sqlite: can", spec.URL)
+		r.database(spec.URL)
+		done, err := storeurl.Repair(cmd.Context(), spec.URL, func(p database.Problem) { r.add(found{spec.URL.String(), p}) })
+		if err != nil {
+			return explain(err, spec.URL.String())
 		}
-	}
-	intent := storeurl.Look
-	if o.repair {
-		intent = storeurl.Change
+		r.aside, r.unsure = done.Aside, done.Unsure
 	}
 	return withOpener(func(opener *storeurl.Opener) error {
-		s, err := opener.Open(cmd.Context(), spec, intent)
+		s, err := opener.Open(cmd.Context(), spec, storeurl.Want{})
 		if err != nil {
 			return err
 		}
-		for _, p := range opener.Problems() {
-			r.add(found{Path: p.Path, Problem: p.Reason})
+		for _, p := range opener.LeftOut() {
+			r.add(found{"", database.Problem{Path: p.Path, Text: p.Err.Error()}})
 		}
 		for _, part := range s.Parts {
-			if err := o.part(cmd.Context(), part, r); err != nil {
+			if err := r.part(cmd.Context(), part, o.repair); err != nil {
 				return explain(err, part.URL.String())
 			}
 		}
@@ -109,7 +94,7 @@ func unreachable(ctx context.Context, s *storeurl.Store, r *checkReport) error {
 		if err != nil {
 			return err
 		}
-		f := found{Path: file.Path, Problem: "no path reaches it: " + file.Reason}
+		f := found{"", database.Problem{Path: file.Path, Text: "no path reaches it: " + file.Err.Error()}}
 		for _, part := range s.Parts {
 			if part.Prefix == file.Route {
 				f.Store = part.URL.String()
@@ -121,77 +106,26 @@ func unreachable(ctx context.Context, s *storeurl.Store, r *checkReport) error {
 }
 
 // part checks one of the stores that make up the whole: of a database every
-// namespace, and it only once.
-func (o *checkOptions) part(ctx context.Context, part storeurl.Part, r *checkReport) error {
-	r.named = map[placed]bool{}
-	switch db := part.Backend.(type) {
-	case *badgerfs.FS:
-		if r.again(part.URL) {
+// namespace, and it only once. One that was just repaired has told of itself.
+func (r *checkReport) part(ctx context.Context, part storeurl.Part, repaired bool) error {
+	if db, ok := part.Backend.(database.Database); ok && !repaired {
+		if !r.database(part.URL) {
 			return nil
 		}
-		if err := checkBadger(ctx, db, part.URL, r); err != nil {
+		if err := db.Check(ctx, func(p database.Problem) { r.add(found{part.URL.String(), p}) }); err != nil {
 			return err
 		}
-	case *sqlitefs.FS:
-		if r.again(part.URL) {
-			return nil
-		}
-		if err := o.sqlite(ctx, db, part.URL, r); err != nil {
-			return err
-		}
+	} else if !ok {
+		r.named = map[placed]bool{}
 	}
 	return part.EachNamespace(ctx, func(name string, files vfs.Backend) error {
-		sum, err := check.Store(ctx, files, func(p check.Problem) {
+		sum, err := check.Store(ctx, files, func(p vfs.LeftOut) {
 			if !r.named[placed{name, p.Path}] { // else the database has said more about it
-				r.add(found{Store: part.URL.String(), Namespace: name, Path: p.Path, Problem: p.Text})
+				r.add(found{part.URL.String(), database.Problem{Namespace: name, Path: p.Path, Text: p.Err.Error()}})
 			}
 		})
 		r.files += sum.Files
 		r.bytes += sum.Bytes
 		return err
 	})
-}
-
-func checkBadger(ctx context.Context, db *badgerfs.FS, u storeurl.URL, r *checkReport) error {
-	_, err := db.Check(ctx, func(p badgerfs.Problem) {
-		r.add(badgerFound(u, p))
-	})
-	return err
-}
-
-// missingIndex returns the problem that opening a database for writing mends, as
-// mended; without a look before that, a repair could not tell of it.
-func missingIndex(ctx context.Context, spec storeurl.Spec) (mended []sqlitefs.Problem, err error) {
-	err = withOpener(func(opener *storeurl.Opener) error {
-		s, err := opener.Open(ctx, storeurl.Spec{URL: spec.URL}, storeurl.Look)
-		if err != nil {
-			return err
-		}
-		problems, err := s.Base.(*sqlitefs.FS).Check(ctx, nil)
-		for _, p := range problems {
-			if aboutIndex(p) {
-				p.Repaired = true
-				mended = append(mended, p)
-			}
-		}
-		return err
-	})
-	return mended, err
-}
-
-func aboutIndex(p sqlitefs.Problem) bool { return p.Rule == sqlitefs.RuleIndex }
-
-func (o *checkOptions) sqlite(ctx context.Context, db *sqlitefs.FS, u storeurl.URL, r *checkReport) error {
-	aside := &asideFile{base: u.Target + ".replaced-", ext: ".jsonl"}
-	problems, err := db.Check(ctx, &sqlitefs.CheckOptions{Repair: o.repair, Aside: aside})
-	if err == nil && !slices.ContainsFunc(problems, aboutIndex) {
-		problems = append(o.mended, problems...)
-	}
-	for _, p := range problems {
-		r.add(found{Store: u.String(), Namespace: p.Namespace, Path: p.Path, Rule: string(p.Rule), Problem: p.Detail, Repair: p.Repair, Repaired: p.Repaired})
-	}
-	if aside.f != nil {
-		r.aside = aside.f.Name()
-	}
-	return errors.Join(err, aside.close())
 }

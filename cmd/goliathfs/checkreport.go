@@ -3,22 +3,19 @@ package main
 import (
 	"fmt"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 )
 
 // found is what check prints as JSON of a problem.
 type found struct {
-	Store     string `json:"store,omitempty"`
-	Namespace string `json:"namespace,omitempty"`
-	Path      string `json:"path,omitempty"`
-	File      string `json:"file,omitempty"` // of the database's own
-	Rule      string `json:"rule,omitempty"`
-	Problem   string `json:"problem"`
-	Repair    string `json:"repair,omitempty"` // what --repair does about it
-	Repaired  bool   `json:"repaired,omitempty"`
-	Lost      bool   `json:"lost,omitempty"` // a repair could not keep it
+	Store string `json:"store,omitempty"`
+	database.Problem
 }
+
+// placed is a path in a namespace.
+type placed struct{ namespace, path string }
 
 // checkReport prints problems and counts them.
 type checkReport struct {
@@ -35,17 +32,19 @@ type checkReport struct {
 	aside                        string // where replaced things are kept, "" for none
 }
 
-// again reports whether a database was checked before, and notes that it is now.
-func (r *checkReport) again(u storeurl.URL) bool {
+// database notes that a database is being checked now. It is false for one that was
+// checked before, in another of its namespaces.
+func (r *checkReport) database(u storeurl.URL) bool {
 	name := hostpath.Real(u.Target)
 	if r.read[name] {
-		return true
+		return false
 	}
 	if r.read == nil {
 		r.read = map[string]bool{}
 	}
 	r.read[name] = true
-	return false
+	r.named = map[placed]bool{}
+	return true
 }
 
 func (r *checkReport) add(f found) {
@@ -59,21 +58,21 @@ func (r *checkReport) add(f found) {
 	switch {
 	case f.Repaired:
 		r.repaired++
-	case f.Repair != "" && !f.Lost:
+	case f.Mend != "" && !f.Lost:
 		r.mendable++
 	}
 	if r.asJSON {
 		r.out.JSON(f)
 		return
 	}
-	r.out.Printf("%s: %s\n", f.where(), f.Problem)
+	r.out.Printf("%s: %s\n", f.where(), f.Text)
 	switch {
 	case f.Lost:
-		r.out.Printf("    lost: %s\n", f.Repair)
+		r.out.Printf("    lost: %s\n", f.Mend)
 	case f.Repaired:
-		r.out.Printf("    --repair, done: %s\n", f.Repair)
-	case f.Repair != "":
-		r.out.Printf("    --repair: %s\n", f.Repair)
+		r.out.Printf("    --repair, done: %s\n", f.Mend)
+	case f.Mend != "":
+		r.out.Printf("    --repair: %s\n", f.Mend)
 	}
 }
 

@@ -3,17 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 )
-
-// compacter is a database that can give space back to the disk.
-type compacter interface {
-	Compact(ctx context.Context) error
-}
 
 func newCompact() *cobra.Command {
 	flags := storeFlags{whole: true}
@@ -27,8 +22,8 @@ database, in all its namespaces.`,
 		Args:    takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var before int64
-			err := flags.withStore(cmd, args[0], storeurl.Change, func(s *storeurl.Store) error {
-				db, ok := s.Base.(compacter)
+			err := flags.withStore(cmd, args[0], storeurl.Want{Write: true}, func(s *storeurl.Store) error {
+				db, ok := s.Base.(database.Database)
 				if !ok {
 					return usagef("%s has nothing to compact, badger: and sqlite: have", s.Spec.URL)
 				}
@@ -42,7 +37,7 @@ database, in all its namespaces.`,
 				return err
 			}
 			// A store is smallest when it is closed, so look again.
-			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
 				after, err := diskUse(cmd.Context(), s)
 				if err == nil {
 					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s took %d bytes of the disk, now %d\n", s.Spec.URL, before, after)
@@ -57,23 +52,8 @@ database, in all its namespaces.`,
 // diskUse returns the bytes that a store takes on the disk, -1 for one that is
 // on none.
 func diskUse(ctx context.Context, s *storeurl.Store) (int64, error) {
-	if db, ok := s.Base.(interface {
-		DiskUse(context.Context) (int64, error)
-	}); ok {
+	if db, ok := s.Base.(database.Database); ok {
 		return db.DiskUse(ctx)
 	}
-	if s.Spec.URL.Scheme != storeurl.SQLite {
-		return -1, nil
-	}
-	var total int64
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		info, err := os.Stat(s.Spec.URL.Target + suffix)
-		switch {
-		case err == nil:
-			total += info.Size()
-		case !os.IsNotExist(err):
-			return 0, err
-		}
-	}
-	return total, nil
+	return -1, nil
 }

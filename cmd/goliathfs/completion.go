@@ -108,7 +108,7 @@ func completePath(cmd *cobra.Command, store, word string) ([]string, cobra.Shell
 	}
 	var o storeurl.Opener
 	defer o.Close()
-	s, err := o.Open(ctx, spec, storeurl.Look)
+	s, err := o.Open(ctx, spec, storeurl.Want{})
 	if err != nil {
 		return nil, more
 	}

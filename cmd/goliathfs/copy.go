@@ -84,14 +84,14 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 		return usagef("%w", err)
 	}
 	return withOpener(func(opener *storeurl.Opener) error {
-		intent := storeurl.Bulk
+		want := storeurl.Want{Write: true, Create: true, Relaxed: true}
 		switch {
 		case o.transfer.DryRun:
-			intent = storeurl.Look
+			want = storeurl.Want{}
 		case o.durable:
-			intent = storeurl.Create
+			want = storeurl.Want{Write: true, Create: true}
 		}
-		s, d, err := o.openBoth(cmd.Context(), opener, src, dst, intent)
+		s, d, err := o.openBoth(cmd.Context(), opener, src, dst, want)
 		if err != nil {
 			return err
 		}
@@ -121,17 +121,17 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 // openBoth opens the source first, so that a wrong one does not leave a new
 // destination behind; where both are in one Badger database, which can be open
 // once, it must be opened for writing.
-func (o *copyOptions) openBoth(ctx context.Context, opener *storeurl.Opener, src, dst storeurl.Spec, intent storeurl.Intent) (s, d side, err error) {
-	look := storeurl.Look
+func (o *copyOptions) openBoth(ctx context.Context, opener *storeurl.Opener, src, dst storeurl.Spec, want storeurl.Want) (s, d side, err error) {
+	look := storeurl.Want{}
 	if src.Shares(dst, storeurl.SQLite) && !o.transfer.DryRun {
-		look = storeurl.Live
+		look = storeurl.Want{Long: true}
 	}
 	openSrc := func() error {
 		s, err = openSide(ctx, opener, src, dst, look)
 		return err
 	}
 	openDst := func() error {
-		d, err = openSide(ctx, opener, dst, src, intent)
+		d, err = openSide(ctx, opener, dst, src, want)
 		if o.transfer.DryRun && errors.Is(err, fs.ErrNotExist) {
 			d.Backend, err = memfs.New(nil, nil) // stands for what would be made
 		}
@@ -183,7 +183,7 @@ type copied struct {
 	Failures []transfer.Step `json:"failures"`
 }
 
-func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []storeurl.Problem) error {
+func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []vfs.LeftOut) error {
 	progress := startProgress(cmd.ErrOrStderr())
 	out, sum := newOutput(cmd), copied{DryRun: o.transfer.DryRun, Failures: []transfer.Step{}}
 	fail := func(s transfer.Step) {
@@ -195,7 +195,7 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []
 	}
 	opts := o.transfer
 	for _, p := range problems {
-		fail(transfer.Step{Action: transfer.Fail, Path: p.Path, Reason: p.Reason})
+		fail(transfer.Step{Action: transfer.Fail, Path: p.Path, Reason: p.Err.Error()})
 		opts.Keep = append(opts.Keep, p.Path)
 		if clean, err := vpath.Clean(p.Path); err == nil {
 			opts.Keep = append(opts.Keep, clean) // what a repair has named so

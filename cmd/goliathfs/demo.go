@@ -43,7 +43,7 @@ and nothing is left behind.`,
 			defer out.Flush()
 			return withOpener(func(o *storeurl.Opener) error {
 				u := storeurl.URL{Scheme: storeurl.Badger, Target: filepath.Join(dir, "store")}
-				s, err := o.Open(cmd.Context(), storeurl.Spec{URL: u}, storeurl.Create)
+				s, err := o.Open(cmd.Context(), storeurl.Spec{URL: u}, storeurl.Want{Write: true, Create: true})
 				if err != nil {
 					return err
 				}

@@ -59,7 +59,7 @@ func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
 			}
 			for _, p := range side.seeded {
 				o.ignore = append(o.ignore, p.Path)
-				fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %s: %s\n", printable(p.Path), p.Reason)
+				fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %v\n", p)
 			}
 		}
 		for _, side := range []*diffSide{a, b} {
@@ -83,7 +83,7 @@ type diffSide struct {
 	side
 	golden string // the argument, if it is a golden
 	spec   storeurl.Spec
-	seeded []storeurl.Problem // what a golden does not repeat
+	seeded []vfs.LeftOut // what a golden does not repeat
 }
 
 func newDiffSide(flags *storeFlags, raw string) (*diffSide, error) {
@@ -99,11 +99,11 @@ func (d *diffSide) open(ctx context.Context, opener *storeurl.Opener, other stor
 		d.Backend, d.seeded, err = openGolden(d.golden)
 		return err
 	}
-	d.side, err = openSide(ctx, opener, d.spec, other, storeurl.Look)
+	d.side, err = openSide(ctx, opener, d.spec, other, storeurl.Want{})
 	return err
 }
 
-func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []storeurl.Problem) error {
+func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []vfs.LeftOut) error {
 	out, found := newOutput(cmd), map[transfer.Kind]int{}
 	defer out.Flush()
 	unread := func(path, reason string) {
@@ -111,7 +111,7 @@ func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []s
 		fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %s: %s\n", printable(path), reason)
 	}
 	for _, p := range problems {
-		unread(p.Path, p.Reason)
+		unread(p.Path, p.Err.Error())
 		o.ignore = append(o.ignore, p.Path)
 	}
 	err := transfer.Diff(cmd.Context(), a, b, func(c transfer.Change) error {

@@ -166,7 +166,7 @@ func agentOf(m fusebridge.Mounted) error {
 	ctx, cancel := context.WithTimeout(context.Background(), agentTime)
 	defer cancel()
 	return withOpener(func(o *storeurl.Opener) error {
-		_, err := o.Open(ctx, storeurl.Spec{URL: u}, storeurl.Look)
+		_, err := o.Open(ctx, storeurl.Spec{URL: u}, storeurl.Want{})
 		return err
 	})
 }
@@ -192,7 +192,7 @@ func examineStore(ctx context.Context, spec storeurl.Spec) finding {
 func openStore(ctx context.Context, spec storeurl.Spec) (f finding) {
 	err := withOpener(func(o *storeurl.Opener) error {
 		begin := time.Now()
-		s, err := o.Open(ctx, spec, storeurl.Look)
+		s, err := o.Open(ctx, spec, storeurl.Want{})
 		if err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func openStore(ctx context.Context, spec storeurl.Spec) (f finding) {
 		for _, e := range elsewhere {
 			f.Verdict, f.Text = note, f.Text+"; "+elsewhereText(e)
 		}
-		if n := len(o.Problems()); n > 0 {
+		if n := len(o.LeftOut()); n > 0 {
 			f.Verdict, f.Text = note, f.Text+fmt.Sprintf("; %s left out, goliathfs ls names them", count(n, "seed was", "seeds were"))
 		}
 		return nil

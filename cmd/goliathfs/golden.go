@@ -1,12 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim"
-	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
@@ -14,9 +14,12 @@ import (
 // goldenScheme names the files that a golden shows, for diff alone.
 const goldenScheme = "golden:"
 
+// errSeeded is why a golden leaves a file out.
+var errSeeded = errors.New("the golden does not repeat it, it is as the scenario seeds it")
+
 // openGolden returns the files of golden:FILE or golden:FILE?conversation=ID, and
 // what the golden does not repeat.
-func openGolden(raw string) (vfs.Backend, []storeurl.Problem, error) {
+func openGolden(raw string) (vfs.Backend, []vfs.LeftOut, error) {
 	name, query, hasQuery := strings.Cut(strings.TrimPrefix(raw, goldenScheme), "?")
 	conversation, isConversation := strings.CutPrefix(query, "conversation=")
 	if name == "" || hasQuery && !isConversation {
@@ -31,12 +34,12 @@ func openGolden(raw string) (vfs.Backend, []storeurl.Problem, error) {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	files := map[string]string{}
-	var seeded []storeurl.Problem
+	var seeded []vfs.LeftOut
 	for _, f := range found {
 		switch {
 		case !f.Shared && f.Conversation != conversation:
 		case f.Seeded:
-			seeded = append(seeded, storeurl.Problem{Path: f.Path, Reason: "the golden does not repeat it, it is as the scenario seeds it"})
+			seeded = append(seeded, vfs.LeftOut{Path: f.Path, Err: errSeeded})
 		default:
 			files[f.Path] = f.Content
 		}

@@ -28,7 +28,7 @@ name: both are listed.`,
 		GroupID: groupLook,
 		Args:    takes(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
+			return o.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
 				return o.run(cmd, s, orRoot(args[1:]))
 			})
 		},

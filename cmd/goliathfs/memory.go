@@ -38,7 +38,7 @@ exchanges.`,
 			if _, err := vpath.Clean(cmp.Or(o.dir, memory.DefaultDir)); err != nil {
 				return usagef("--dir %s: %w", o.dir, err)
 			}
-			return o.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
+			return o.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
 				out := newOutput(cmd)
 				var err error
 				switch {

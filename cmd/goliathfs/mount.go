@@ -65,11 +65,11 @@ func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
 	if dir == "" {
 		return usagef("the directory to mount at has an empty name, write one, for example: %s", "goliathfs mount "+url+" ./mnt")
 	}
-	intent := storeurl.Live
+	want := storeurl.Want{Long: true}
 	if o.bridge.ReadWrite {
-		intent = storeurl.Change
+		want.Write = true
 	}
-	return o.withStore(cmd, url, intent, func(s *storeurl.Store) error {
+	return o.withStore(cmd, url, want, func(s *storeurl.Store) error {
 		switch err := os.Mkdir(dir, 0o755); {
 		case err == nil:
 			defer os.Remove(dir) // it fails, rightly, when someone put something there

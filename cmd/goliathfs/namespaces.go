@@ -1,17 +1,11 @@
 package main
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 )
-
-// namespacer is a database that holds the files of several namespaces.
-type namespacer interface {
-	Namespaces(ctx context.Context) ([]string, error)
-}
 
 func newNamespaces() *cobra.Command {
 	flags := storeFlags{whole: true}
@@ -24,8 +18,8 @@ func newNamespaces() *cobra.Command {
 		GroupID: groupCare,
 		Args:    takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
-				db, ok := s.Base.(namespacer)
+			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
+				db, ok := s.Base.(database.Database)
 				if !ok {
 					return usagef("%s has no namespaces, badger: and sqlite: have", s.Spec.URL)
 				}

@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
-	"io"
 	"sync"
 	"time"
 
 	"github.com/goliathfs/goliathfs/agentsim"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/badgerfs"
-	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 )
 
 // replayStores returns how a replay makes its stores: nil for memory, else each
@@ -27,25 +25,20 @@ func replayStores(ctx context.Context, opener *storeurl.Opener, raw string) (age
 	}
 	var turns writeTurns
 	opener.NewRevision, opener.Now = turns.newRevision, turns.time
-	store, err := opener.Open(ctx, storeurl.Spec{URL: u}, storeurl.Bulk)
+	store, err := opener.Open(ctx, storeurl.Spec{URL: u}, storeurl.Want{Write: true, Create: true, Relaxed: true})
 	if err != nil {
 		return nil, err
 	}
-	var namespace func(string) (vfs.Backend, error)
-	switch db := store.Base.(type) {
-	case *badgerfs.FS:
-		namespace = func(name string) (vfs.Backend, error) { return db.Namespace(name) }
-	case *sqlitefs.FS:
-		namespace = func(name string) (vfs.Backend, error) { return db.Namespace(name) }
-	default:
+	db, ok := store.Base.(database.Database)
+	if !ok {
 		return nil, usagef("%s: a replay keeps its files in mem:, badger:DIR or sqlite:FILE", raw)
 	}
 	return func(_ context.Context, spec agentsim.StoreSpec) (vfs.Backend, error) {
-		b, err := namespace(spec.Namespace)
+		b, err := db.View(spec.Namespace)
 		if err != nil {
 			return nil, err
 		}
-		return &replayStore{Backend: b, turns: &turns, spec: spec}, nil
+		return &replayStore{Database: b, turns: &turns, spec: spec}, nil
 	}, nil
 }
 
@@ -67,41 +60,14 @@ func (t *writeTurns) time() time.Time { return t.spec.Now() }
 
 // replayStore is one namespace, stamped by its scenario.
 type replayStore struct {
-	vfs.Backend
+	database.Database
 	turns *writeTurns
 	spec  agentsim.StoreSpec
 }
-
-var _ interface {
-	vfs.Writer
-	vfs.Remover
-	vfs.Statter
-	vfs.Watcher
-	vfs.Router
-	io.Closer
-} = (*replayStore)(nil)
 
 func (s *replayStore) Write(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error) {
 	s.turns.mu.Lock()
 	defer s.turns.mu.Unlock()
 	s.turns.spec = s.spec
-	return s.Backend.(vfs.Writer).Write(ctx, path, content, expected)
+	return s.Database.Write(ctx, path, content, expected)
 }
-
-func (s *replayStore) Remove(ctx context.Context, path string, expected vfs.Revision) error {
-	return s.Backend.(vfs.Remover).Remove(ctx, path, expected)
-}
-
-func (s *replayStore) Stat(ctx context.Context, path string) (vfs.Info, error) {
-	return s.Backend.(vfs.Statter).Stat(ctx, path)
-}
-
-func (s *replayStore) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
-	return s.Backend.(vfs.Watcher).Watch(ctx, dir, fn)
-}
-
-func (s *replayStore) Route(ctx context.Context, path string) (vfs.Route, error) {
-	return s.Backend.(vfs.Router).Route(ctx, path)
-}
-
-func (s *replayStore) Close() error { return s.Backend.(io.Closer).Close() }

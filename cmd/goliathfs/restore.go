@@ -11,10 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/backupfile"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/badgerfs"
-	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 )
 
 func newRestore() *cobra.Command {
@@ -49,7 +48,7 @@ database becomes a new database file.`,
 				return err
 			}
 			defer f.Close()
-			if storeurl.IsSQLite(f.Name()) {
+			if database.IsSQLite(f.Name()) {
 				return restoreSQLite(cmd, f, spec)
 			}
 			return restoreLines(cmd, f, spec)
@@ -64,7 +63,7 @@ func restoreSQLite(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
 	if spec.URL.Scheme != storeurl.SQLite {
 		return usagef("%s is a database, restore it to sqlite:FILE, or take its files with goliathfs copy sqlite:%s %s", f.Name(), storeurl.Escape(f.Name()), spec.URL)
 	}
-	if log := storeurl.LogOf(spec.URL.Target); log != "" { // SQLite would play it into the backup
+	if log := database.LogOf(spec.URL.Target); log != "" { // SQLite would play it into the backup
 		return fmt.Errorf("%s of an older database is there and would be taken for a part of the restored one, name another file or remove that one", log)
 	}
 	if err := verifySQLite(cmd.Context(), f.Name(), spec.URL.Namespace); err != nil {
@@ -78,7 +77,7 @@ func restoreSQLite(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
 		return err
 	}
 	return withOpener(func(o *storeurl.Opener) error {
-		if _, err := o.Open(cmd.Context(), spec, storeurl.Look); err != nil {
+		if _, err := o.Open(cmd.Context(), spec, storeurl.Want{}); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "restored the database to %s\n", spec.URL)
@@ -89,19 +88,22 @@ func restoreSQLite(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
 // verifySQLite refuses what is not the whole of a sound database with agent files.
 func verifySQLite(ctx context.Context, name, namespace string) error {
 	u := storeurl.URL{Scheme: storeurl.SQLite, Target: name, Namespace: namespace, ReadOnly: true}
-	if log := storeurl.LogOf(name); log != "" {
+	if log := database.LogOf(name); log != "" {
 		return fmt.Errorf("%s belongs to %s, so that is a database and no backup of one: copy it with goliathfs backup sqlite:%s FILE", log, name, storeurl.Escape(name))
 	}
 	return withOpener(func(o *storeurl.Opener) error {
-		s, err := o.Open(ctx, storeurl.Spec{URL: u}, storeurl.Look)
+		s, err := o.Open(ctx, storeurl.Spec{URL: u}, storeurl.Want{})
 		if err != nil {
 			return err
 		}
-		problems, err := s.Base.(*sqlitefs.FS).Check(ctx, nil)
-		for _, p := range problems {
-			if p.Rule == sqlitefs.RuleIntegrity {
-				return fmt.Errorf("the backup %s is damaged, so nothing was restored, take another one: %s", name, p.Detail)
+		damage := ""
+		err = s.Base.(database.Database).Check(ctx, func(p database.Problem) {
+			if p.Rule == database.RuleIntegrity && damage == "" {
+				damage = p.Text
 			}
+		})
+		if damage != "" {
+			return fmt.Errorf("the backup %s is damaged, so nothing was restored, take another one: %s", name, damage)
 		}
 		if err != nil {
 			return fmt.Errorf("the backup %s cannot be read, so nothing was restored: %w", name, err)
@@ -119,7 +121,7 @@ func restoreLines(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
 		return err
 	}
 	return withOpener(func(o *storeurl.Opener) error {
-		s, err := o.Open(cmd.Context(), spec, storeurl.Bulk)
+		s, err := o.Open(cmd.Context(), spec, storeurl.Want{Write: true, Create: true, Relaxed: true})
 		if err != nil {
 			return err
 		}
@@ -181,25 +183,19 @@ func newRestorer(s *storeurl.Store, names []string) (*restorer, error) {
 			r.targets[name] = s.Base
 			continue
 		}
-		switch db := s.Base.(type) {
-		case *badgerfs.FS:
-			view, err := db.Namespace(name)
-			if err != nil {
-				return nil, err
-			}
-			r.targets[name], r.opened = view, append(r.opened, view)
-		case *sqlitefs.FS:
-			view, err := db.Namespace(name)
-			if err != nil {
-				return nil, err
-			}
-			r.targets[name] = view
-		default:
+		db, ok := s.Base.(database.Database)
+		if !ok {
 			if len(names) > 1 {
 				return nil, usagef("the backup holds %d namespaces, restore it to badger: or sqlite:", len(names))
 			}
 			r.targets[name] = s.Base
+			continue
 		}
+		view, err := db.View(name)
+		if err != nil {
+			return nil, err
+		}
+		r.targets[name], r.opened = view, append(r.opened, view)
 	}
 	return r, nil
 }
@@ -252,7 +248,7 @@ func inNamespace(name string) string {
 func (r *restorer) put(ctx context.Context, namespace string, files []vfs.File) error {
 	r.files += len(files)
 	b := r.targets[namespace]
-	if db, ok := b.(*badgerfs.FS); ok {
+	if db, ok := b.(database.Database); ok {
 		return db.Restore(ctx, files)
 	}
 	for _, f := range files {

@@ -22,7 +22,7 @@ never what lies below it.`,
 		GroupID: groupWrite,
 		Args:    takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return flags.withStore(cmd, args[0], storeurl.Change, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], storeurl.Want{Write: true}, func(s *storeurl.Store) error {
 				path, ctx := args[1], cmd.Context()
 				if revision == "" {
 					info, err := vfs.Stat(ctx, s.Backend, path)

@@ -67,11 +67,11 @@ func (o *serveOptions) run(cmd *cobra.Command, url string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	intent := storeurl.Live
+	want := storeurl.Want{Long: true}
 	if o.remote.Writable {
-		intent = storeurl.Change
+		want.Write = true
 	}
-	return o.withStore(cmd, url, intent, func(s *storeurl.Store) error {
+	return o.withStore(cmd, url, want, func(s *storeurl.Store) error {
 		if o.listen != "" {
 			err := makeToken(o.remote.TokenFile)
 			if err == nil {

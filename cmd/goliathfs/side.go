@@ -17,12 +17,12 @@ type side struct {
 }
 
 // openSide opens a store or a host folder, which may hold the other side.
-func openSide(ctx context.Context, opener *storeurl.Opener, spec, other storeurl.Spec, intent storeurl.Intent) (side, error) {
+func openSide(ctx context.Context, opener *storeurl.Opener, spec, other storeurl.Spec, want storeurl.Want) (side, error) {
 	if spec.URL.Scheme == storeurl.Dir && len(spec.Routes) == 0 {
-		dir, err := opener.OpenDir(spec.URL, intent, other)
+		dir, err := opener.OpenDir(spec.URL, want, other)
 		return side{Backend: dir, dir: dir}, err
 	}
-	store, err := opener.Open(ctx, spec, intent)
+	store, err := opener.Open(ctx, spec, want)
 	if err != nil {
 		return side{}, err
 	}
@@ -31,25 +31,20 @@ func openSide(ctx context.Context, opener *storeurl.Opener, spec, other storeurl
 
 // leftOut returns what the side has and does not list. What seeds had to leave
 // out is known to the Opener.
-func (s side) leftOut(ctx context.Context) ([]storeurl.Problem, error) {
+func (s side) leftOut(ctx context.Context) ([]vfs.LeftOut, error) {
 	switch {
 	case s.store != nil:
 		return s.store.Hidden(ctx)
 	case s.dir == nil:
 		return nil, nil
 	}
-	found, err := s.dir.Problems(ctx)
-	var problems []storeurl.Problem
-	for _, p := range found {
-		problems = append(problems, storeurl.Problem(p))
-	}
-	return problems, err
+	return s.dir.LeftOut(ctx)
 }
 
 // problemsOf returns what the sides, and the seeds they were opened from, had to
 // leave out.
-func problemsOf(ctx context.Context, opener *storeurl.Opener, sides ...side) ([]storeurl.Problem, error) {
-	problems := opener.Problems()
+func problemsOf(ctx context.Context, opener *storeurl.Opener, sides ...side) ([]vfs.LeftOut, error) {
+	problems := opener.LeftOut()
 	for _, s := range sides {
 		found, err := s.leftOut(ctx)
 		if err != nil {

@@ -102,7 +102,7 @@ func openURL(t *testing.T, o *storeurl.Opener, url string) vfs.Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.Open(t.Context(), storeurl.Spec{URL: u}, storeurl.Bulk)
+	s, err := o.Open(t.Context(), storeurl.Spec{URL: u}, storeurl.Want{Write: true, Create: true, Relaxed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

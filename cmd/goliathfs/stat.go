@@ -23,7 +23,7 @@ func newStat() *cobra.Command {
 		GroupID: groupLook,
 		Args:    takes(2, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
 				out := newOutput(cmd)
 				defer out.Flush()
 				for i, path := range args[1:] {

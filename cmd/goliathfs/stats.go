@@ -28,7 +28,7 @@ func newStats() *cobra.Command {
 		GroupID: groupCare,
 		Args:    takes(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
 				dir := orRoot(args[1:])[0]
 				st, err := statsOf(cmd.Context(), s, dir)
 				if err == nil {
@@ -38,7 +38,7 @@ func newStats() *cobra.Command {
 					return err
 				}
 				for _, p := range st.unread {
-					fmt.Fprintf(cmd.ErrOrStderr(), "not measured: %s: %s\n", printable(p.Path), p.Reason)
+					fmt.Fprintf(cmd.ErrOrStderr(), "not measured: %v\n", p)
 				}
 				out := newOutput(cmd)
 				if asJSON {
@@ -64,7 +64,7 @@ type stats struct {
 	Largest     []sized    `json:"largest"`
 	Directories []dirStats `json:"directories"` // one level deep, in order of the paths
 
-	unread []storeurl.Problem // files that count and whose size cannot be told
+	unread []vfs.LeftOut // files that count and whose size cannot be told
 }
 
 type sized struct {
@@ -97,7 +97,7 @@ func statsOf(ctx context.Context, s *storeurl.Store, dir string) (stats, error) 
 			case errors.Is(err, vfs.ErrNotFound): // removed meanwhile
 				continue
 			case errors.Is(err, vfs.ErrNotText), errors.Is(err, vfs.ErrTooLarge):
-				st.unread = append(st.unread, storeurl.Problem{Path: info.Path, Reason: transfer.Reason(err)})
+				st.unread = append(st.unread, vfs.LeftOut{Path: info.Path, Err: errors.New(transfer.Reason(err))})
 			case err != nil:
 				return st, err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -47,20 +48,20 @@ func (f *storeFlags) spec(raw string) (storeurl.Spec, error) {
 // withStore opens a store, runs fn and closes the store, whose error counts
 // when fn had none. Errors of package vfs come back as sentences; what a seed
 // could not hold is told on standard error.
-func (f *storeFlags) withStore(cmd *cobra.Command, raw string, intent storeurl.Intent, fn func(*storeurl.Store) error) error {
+func (f *storeFlags) withStore(cmd *cobra.Command, raw string, want storeurl.Want, fn func(*storeurl.Store) error) error {
 	spec, err := f.spec(raw)
 	if err != nil {
 		return err
 	}
 	return withOpener(func(o *storeurl.Opener) error {
-		store, err := o.Open(cmd.Context(), spec, intent)
+		store, err := o.Open(cmd.Context(), spec, want)
 		if err != nil {
 			return err
 		}
-		for _, p := range o.Problems() {
-			fmt.Fprintf(cmd.ErrOrStderr(), "left out %s: %s\n", printable(p.Path), p.Reason)
+		for _, p := range o.LeftOut() {
+			fmt.Fprintf(cmd.ErrOrStderr(), "left out %v\n", p)
 		}
-		if !f.whole && intent < storeurl.Create {
+		if !f.whole && !want.Create {
 			if err := tellElsewhere(cmd, store); err != nil {
 				return err
 			}
@@ -113,7 +114,7 @@ func tellHidden(cmd *cobra.Command, s *storeurl.Store, dir string) error {
 	if err != nil {
 		return err
 	}
-	printHidden(cmd, slices.DeleteFunc(hidden, func(p storeurl.Problem) bool { return clean != "/" && !vpath.Within(p.Path, clean) }))
+	printHidden(cmd, slices.DeleteFunc(hidden, func(p vfs.LeftOut) bool { return clean != "/" && !vpath.Within(p.Path, clean) }))
 	return nil
 }
 
@@ -128,9 +129,9 @@ func tellUnlisted(cmd *cobra.Command, s *storeurl.Store, dir string) error {
 	return err
 }
 
-func printHidden(cmd *cobra.Command, hidden []storeurl.Problem) {
+func printHidden(cmd *cobra.Command, hidden []vfs.LeftOut) {
 	for _, p := range hidden {
-		fmt.Fprintf(cmd.ErrOrStderr(), "not listed: %s: %s\n", printable(p.Path), p.Reason)
+		fmt.Fprintf(cmd.ErrOrStderr(), "not listed: %v\n", p)
 	}
 }
 

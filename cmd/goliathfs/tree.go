@@ -22,7 +22,7 @@ func newTree() *cobra.Command {
 			if depth < 0 {
 				return usagef("--depth %d is below 0, 0 shows every level", depth)
 			}
-			return flags.withStore(cmd, args[0], storeurl.Look, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
 				root := orRoot(args[1:])[0]
 				if err := tellHidden(cmd, s, root); err != nil {
 					return err

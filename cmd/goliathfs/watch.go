@@ -24,7 +24,7 @@ is "ready"; "overflow" means that changes may have been missed, so look again.`,
 		GroupID: groupLook,
 		Args:    takes(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return flags.withStore(cmd, args[0], storeurl.Live, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], storeurl.Want{Long: true}, func(s *storeurl.Store) error {
 				for _, part := range s.Parts {
 					if part.URL.Scheme == storeurl.Badger {
 						fmt.Fprintf(cmd.ErrOrStderr(), "no one else can write to %s while it is watched: watch its agent instead, with unix:SOCKET (see goliathfs serve)\n", part.URL)

@@ -42,13 +42,13 @@ Badger or SQLite store that does not exist is made.`,
 			if err != nil {
 				return err
 			}
-			intent := storeurl.Create
+			want := storeurl.Want{Write: true, Create: true}
 			if revision != "" {
-				intent = storeurl.Change // a store made just now could not hold it
+				want = storeurl.Want{Write: true} // a store made just now could not hold it
 			} else if err := refused(&flags, args[0], path, content); err != nil {
 				return err
 			}
-			return flags.withStore(cmd, args[0], intent, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], want, func(s *storeurl.Store) error {
 				info, err := vfs.Write(cmd.Context(), s.Backend, args[1], content, vfs.Revision(revision))
 				if err != nil {
 					return conflict(cmd.Context(), s, args[1], vfs.Revision(revision), err)

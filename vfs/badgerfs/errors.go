@@ -20,6 +20,9 @@ var (
 	// ErrDamaged: files or acknowledged writes are missing or altered. Reads return
 	// it too, for the one file that is concerned.
 	ErrDamaged = errors.New("the store is damaged")
+	// ErrLoss: an ErrDamaged that Options.AcceptLoss accepts, for what is left can be
+	// read.
+	ErrLoss = errors.New("acknowledged writes or files of the store are missing")
 	// ErrNeedsRecovery: the last writer was killed, so the store has to be opened
 	// for writing once before it can be opened with ReadOnly.
 	ErrNeedsRecovery = errors.New("the store was not closed")
@@ -52,9 +55,15 @@ func damagedFile(namespace, path, what string) error {
 	return fmt.Errorf("%w: %s of namespace %s: %s, so restore it from a backup or remove it", ErrDamaged, path, namespace, what)
 }
 
-// damagedStore is the error of a whole store.
+// lossError is the error of a whole store of which a part is gone.
+type lossError struct{ text string }
+
+func (e *lossError) Error() string { return e.text }
+
+func (e *lossError) Is(target error) bool { return target == ErrDamaged || target == ErrLoss }
+
 func damagedStore(format string, args ...any) error {
-	return fmt.Errorf("%w: %s, so restore a backup, or have goliathfs check --repair build it anew from what is left (a program can open a copy with AcceptLoss)", ErrDamaged, fmt.Sprintf(format, args...))
+	return &lossError{fmt.Sprintf("%v: %s, so restore a backup, or open a copy with AcceptLoss and take out what is left", ErrDamaged, fmt.Sprintf(format, args...))}
 }
 
 // beyondRepair is the error of a store that Badger cannot open.

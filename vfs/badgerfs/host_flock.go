@@ -60,7 +60,7 @@ func inUse(pidFile string) error {
 	case pid == os.Getpid():
 		return fmt.Errorf("%w: it is already open in this process, so use that one or its Namespace method", ErrInUse)
 	}
-	return fmt.Errorf("%w: process %d has it open, so reach the files through that process (goliathfs serve) or end it", ErrInUse, pid)
+	return fmt.Errorf("%w: process %d has it open, so reach the files through that process or end it", ErrInUse, pid)
 }
 
 func (l *dirLock) release() error {

@@ -56,7 +56,7 @@ func TestInUse(t *testing.T) {
 
 	p := start(t, "hold", dir)
 	p.line()
-	refuse(t, dir, nil, badgerfs.ErrInUse, fmt.Sprintf("process %d", p.cmd.Process.Pid), "goliathfs serve")
+	refuse(t, dir, nil, badgerfs.ErrInUse, fmt.Sprintf("process %d", p.cmd.Process.Pid), "reach the files through that process")
 	p.end()
 	open(t, dir, nil)
 }

@@ -261,17 +261,17 @@ func TestUnreachable(t *testing.T) {
 	f, fits := tooLong(t)
 	fits = strings.TrimPrefix(fits, "/route")
 	const reason = "below /route its path is longer than 512 UTF-16 code units"
-	want := []routefs.Unreachable{
-		{Route: "/route", Path: fits + "/y", Reason: reason},
-		{Route: "/route", Path: fits + "x", Reason: reason},
-		{Route: "/", Path: "/route/hidden", Reason: "the route /route hides it"},
+	want := []string{
+		"/route of " + fits + "/y: " + reason,
+		"/route of " + fits + "x: " + reason,
+		"/ of /route/hidden: the route /route hides it",
 	}
-	var got []routefs.Unreachable
+	var got []string
 	for u, err := range f.Unreachable(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, u)
+		got = append(got, u.Route+" of "+u.Error())
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("unreachable files (-want +got):\n%s", diff)

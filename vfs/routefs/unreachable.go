@@ -2,6 +2,7 @@ package routefs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -12,9 +13,8 @@ import (
 // Unreachable is a file that a store of the composite holds and no path of the
 // composite reaches.
 type Unreachable struct {
-	Route  string // the prefix of the store, "/" for the default
-	Path   string // the path inside the store
-	Reason string // why, as part of a sentence
+	Route       string // the prefix of the store, "/" for the default
+	vfs.LeftOut        // with the path inside the store
 }
 
 // Unreachable yields the files that lists leave out, store by store: hidden by
@@ -30,7 +30,7 @@ func (f *FS) Unreachable(ctx context.Context) iter.Seq2[Unreachable, error] {
 					return
 				}
 				reason := src.obstacle(vpath.Join(src.prefix, info.Path))
-				if reason != "" && !yield(Unreachable{src.prefix, info.Path, reason}, nil) {
+				if reason != "" && !yield(Unreachable{src.prefix, vfs.LeftOut{Path: info.Path, Err: errors.New(reason)}}, nil) {
 					return
 				}
 			}

@@ -2,17 +2,19 @@ package sqlitefs
 
 import (
 	"context"
+	"errors"
 
+	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // Unlisted returns the rows of the namespace that lists of dir leave out because
-// they break a rule, with the first rule that each breaks; Repair says what
-// CheckOptions.Repair would do. It looks at every row whose stored path is dir or
+// they break a rule, by their stored paths, with the first rule that each breaks.
+// It looks at every row whose stored path is dir or
 // below it, for "/" at all rows whatever their path, and at no content, so it is
 // for whoever must know that a list is complete, such as before a copy. Check
 // finds more. Errors: a dir that is not canonical.
-func (s *FS) Unlisted(ctx context.Context, dir string) ([]Problem, error) {
+func (s *FS) Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error) {
 	if err := vpath.Check(dir); err != nil {
 		return nil, err
 	}
@@ -21,7 +23,7 @@ func (s *FS) Unlisted(ctx context.Context, dir string) ([]Problem, error) {
 		return nil, err
 	}
 	defer s.db.release()
-	var found []Problem
+	var found []vfs.LeftOut
 	err = s.db.patiently(ctx, func() (err error) {
 		found, err = s.scanUnlisted(ctx, h, dir)
 		return err
@@ -29,7 +31,7 @@ func (s *FS) Unlisted(ctx context.Context, dir string) ([]Problem, error) {
 	return found, err
 }
 
-func (s *FS) scanUnlisted(ctx context.Context, h *handle, dir string) ([]Problem, error) {
+func (s *FS) scanUnlisted(ctx context.Context, h *handle, dir string) ([]vfs.LeftOut, error) {
 	query, args := `SELECT path, path_key, revision FROM goliath_files_v1 WHERE namespace = ?1`, []any{s.space.name}
 	if dir != "/" { // "0" follows "/"
 		query, args = query+` AND (path = ?2 OR path > ?2 || '/' AND path < ?2 || '0')`, append(args, dir)
@@ -39,7 +41,7 @@ func (s *FS) scanUnlisted(ctx context.Context, h *handle, dir string) ([]Problem
 		return nil, err
 	}
 	defer rows.Close()
-	var found []Problem
+	var found []vfs.LeftOut
 	for rows.Next() {
 		row := storedRow{namespace: s.space.name, content: ""}
 		if err := rows.Scan(&row.path, &row.key, &row.rev); err != nil {
@@ -51,8 +53,7 @@ func (s *FS) scanUnlisted(ctx context.Context, h *handle, dir string) ([]Problem
 			continue
 		}
 		if m := judge(row); len(m.faults) > 0 {
-			f := m.faults[0]
-			found = append(found, Problem{Namespace: s.space.name, Path: show(row.path), Rule: f.rule, Detail: f.detail, Repair: f.repair})
+			found = append(found, vfs.LeftOut{Path: show(row.path), Err: errors.New(m.faults[0].detail)})
 		}
 	}
 	return found, rows.Err()

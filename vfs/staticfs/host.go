@@ -7,29 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
-
-// Refused is something in a folder that could not be stored, and why.
-type Refused struct {
-	// Name is the slash-separated name below the folder, as its source gives it.
-	Name string
-	// Err says why. For a directory it covers all that lies below.
-	Err error
-}
-
-// String returns one sentence for people, with the name quoted where it holds
-// what a terminal would act on.
-func (r Refused) String() string {
-	name := r.Name
-	if strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\ufffd' }) {
-		name = fmt.Sprintf("%q", name)
-	}
-	return fmt.Sprintf("%s: %v", name, r.Err)
-}
 
 // FromDir returns a snapshot of a host folder, with the modification times of
 // the host. What cannot be stored is returned, and the rest goes on: a symbolic
@@ -37,7 +18,7 @@ func (r Refused) String() string {
 // that is not UTF-8 or over 1,048,576 bytes, and what may not be read. Empty
 // directories do not show. The error says that dir itself cannot be read, or
 // that ctx ended.
-func FromDir(ctx context.Context, dir string) (*FS, []Refused, error) {
+func FromDir(ctx context.Context, dir string) (*FS, []vfs.LeftOut, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +28,7 @@ func FromDir(ctx context.Context, dir string) (*FS, []Refused, error) {
 }
 
 // FromFS is FromDir for an io/fs.FS, such as an embed.FS.
-func FromFS(ctx context.Context, fsys fs.FS) (*FS, []Refused, error) {
+func FromFS(ctx context.Context, fsys fs.FS) (*FS, []vfs.LeftOut, error) {
 	l := &loader{fsys: fsys}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if ended := ctx.Err(); ended != nil {
@@ -66,7 +47,7 @@ func FromFS(ctx context.Context, fsys fs.FS) (*FS, []Refused, error) {
 type loader struct {
 	builder
 	fsys    fs.FS
-	refused []Refused
+	refused []vfs.LeftOut
 }
 
 func (l *loader) visit(name string, d fs.DirEntry, err error) error {
@@ -89,7 +70,7 @@ func (l *loader) visit(name string, d fs.DirEntry, err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err // the name is told beside it
 	}
-	l.refused = append(l.refused, Refused{Name: name, Err: err})
+	l.refused = append(l.refused, vfs.LeftOut{Path: "/" + name, Err: err})
 	if d != nil && d.IsDir() {
 		return fs.SkipDir
 	}

@@ -83,14 +83,14 @@ func TestFromDir(t *testing.T) {
 	}
 	const link = "it is a symbolic link, which is not followed; copy what it points to"
 	wantRefused := []string{
-		`"bad\xffname": invalid path: it is not valid UTF-8`,
-		`"new\nline": invalid path: the control character U+000A is not allowed`,
-		`back\slash: invalid path: a backslash is not allowed, separate with /`,
-		"binary: the content is not valid UTF-8: only text can be stored, encode it first",
-		"dangling: " + link, "fifo: it is not a regular file, only those can be stored",
-		"link: " + link, "linkdir: " + link, "loop: " + link,
-		"toolarge: the content is too large: 1048577 bytes where at most 1048576 fit",
-		"up: " + link,
+		`"/bad\xffname": invalid path: it is not valid UTF-8`,
+		`"/new\nline": invalid path: the control character U+000A is not allowed`,
+		`/back\slash: invalid path: a backslash is not allowed, separate with /`,
+		"/binary: the content is not valid UTF-8: only text can be stored, encode it first",
+		"/dangling: " + link, "/fifo: it is not a regular file, only those can be stored",
+		"/link: " + link, "/linkdir: " + link, "/loop: " + link,
+		"/toolarge: the content is too large: 1048577 bytes where at most 1048576 fit",
+		"/up: " + link,
 	}
 	if diff := cmp.Diff(wantRefused, lines(refused)); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
@@ -106,10 +106,10 @@ func TestFromDir(t *testing.T) {
 	}
 }
 
-func lines(refused []staticfs.Refused) []string {
+func lines(refused []vfs.LeftOut) []string {
 	var out []string
 	for _, r := range refused {
-		out = append(out, r.String())
+		out = append(out, r.Error())
 	}
 	slices.Sort(out)
 	return out
@@ -188,12 +188,12 @@ func TestFromFSRefuses(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	want := []string{
-		`"not\x7fall": invalid path: the control character U+007F is not allowed`,
-		"a b/c: it is not a regular file, only those can be stored",
-		long + "ff: invalid path: it is longer than 512 UTF-16 code units",
-		"dev: it is not a regular file, only those can be stored",
-		"link: it is a symbolic link, which is not followed; copy what it points to",
-		"socket: it is not a regular file, only those can be stored",
+		`"/not\x7fall": invalid path: the control character U+007F is not allowed`,
+		"/a b/c: it is not a regular file, only those can be stored",
+		"/" + long + "ff: invalid path: it is longer than 512 UTF-16 code units",
+		"/dev: it is not a regular file, only those can be stored",
+		"/link: it is a symbolic link, which is not followed; copy what it points to",
+		"/socket: it is not a regular file, only those can be stored",
 	}
 	if diff := cmp.Diff(want, lines(refused)); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
@@ -238,13 +238,13 @@ func TestFromFSGoesOn(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"/a": "", "/z": ""}, s.Contents()); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	want := []string{"broken: input/output error", "locked: permission denied", "unreadable: permission denied"}
+	want := []string{"/broken: input/output error", "/locked: permission denied", "/unreadable: permission denied"}
 	if diff := cmp.Diff(want, lines(refused)); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
 	}
 	for _, r := range refused {
 		if !errors.Is(r.Err, fs.ErrPermission) && !errors.Is(r.Err, errDisk) {
-			t.Errorf("the reason of %s does not match its cause: %v", r.Name, r.Err)
+			t.Errorf("the reason of %s does not match its cause: %v", r.Path, r.Err)
 		}
 	}
 	if _, _, err := staticfs.FromFS(t.Context(), failFS{fstest.MapFS{"fail root": {}}}); !errors.Is(err, fs.ErrPermission) {
@@ -302,6 +302,6 @@ func ExampleFromFS() {
 	f, err := vfs.Read(context.Background(), s, "/guide.md")
 	fmt.Printf("%q %v\n", f.Content, err)
 	// Output:
-	// left out: logo.png: the content is not valid UTF-8: only text can be stored, encode it first
+	// left out: /logo.png: the content is not valid UTF-8: only text can be stored, encode it first
 	// "# Guide\n" <nil>
 }

@@ -14,23 +14,18 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// Problem is one fault of one file.
-type Problem struct {
-	Path string // as the store gives it
-	Text string // one sentence
-}
-
 // Sum says how much was read.
 type Sum struct {
 	Files int
 	Bytes int64
 }
 
-// Store reads every file of b and calls report for each fault: paths that no
+// Store reads every file of b and calls report for each fault, with the path as the
+// store gives it: paths that no
 // file may have or that are out of order, revisions that are missing or used
 // twice, sizes and revisions that differ between list and read, contents that
 // cannot be read or are no text. Its own error means that it could not go on.
-func Store(ctx context.Context, b vfs.Backend, report func(Problem)) (Sum, error) {
+func Store(ctx context.Context, b vfs.Backend, report func(vfs.LeftOut)) (Sum, error) {
 	c := checker{ctx: ctx, b: b, report: report, revisions: map[vfs.Revision]string{}}
 	for info, err := range vfs.Walk(ctx, b, "/") {
 		if err == nil {
@@ -46,14 +41,14 @@ func Store(ctx context.Context, b vfs.Backend, report func(Problem)) (Sum, error
 type checker struct {
 	ctx       context.Context // of this one call
 	b         vfs.Backend
-	report    func(Problem)
+	report    func(vfs.LeftOut)
 	sum       Sum
 	last      string                  // the path before
 	revisions map[vfs.Revision]string // to the path that has it
 }
 
 func (c *checker) problem(path, format string, args ...any) {
-	c.report(Problem{path, fmt.Sprintf(format, args...)})
+	c.report(vfs.LeftOut{Path: path, Err: fmt.Errorf(format, args...)})
 }
 
 func (c *checker) file(info vfs.Info) error {

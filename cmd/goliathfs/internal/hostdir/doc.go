@@ -4,7 +4,7 @@
 //
 // Nothing outside the folder is read or written, whatever is put into it:
 // symbolic links are not followed, devices and sockets are not opened. What
-// cannot be a virtual file is left out of lists and told by Problems.
+// cannot be a virtual file is left out of lists and told by LeftOut.
 //
 // A file is written beside its place first. What a killed run has left of that is
 // no part of the folder, and the next one that writes there removes it.

@@ -30,10 +30,10 @@ type Dir struct {
 	repos   bool     // names of repositories are written, see AllowRepositories
 	temps   tempname.Maker
 
-	scan     sync.Once
-	files    []vfs.Info // in order of vpath.Compare
-	problems []Problem
-	scanErr  error
+	scan    sync.Once
+	files   []vfs.Info // in order of vpath.Compare
+	leftOut []vfs.LeftOut
+	scanErr error
 }
 
 var _ interface {
@@ -43,12 +43,6 @@ var _ interface {
 	vfs.Statter
 	io.Closer
 } = (*Dir)(nil)
-
-// Problem is something in the folder that cannot be a virtual file.
-type Problem struct {
-	Path   string // as a virtual path, which it may not be
-	Reason string
-}
 
 // Open opens the folder at name, which must exist unless create is set; then it
 // is made together with its parents. The folder itself may be reached through

@@ -95,7 +95,7 @@ func TestNeverOutside(t *testing.T) {
 	if diff := cmp.Diff([]string{"/inside/file"}, paths(t, d, "/", 0)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	problems, err := d.Problems(t.Context())
+	problems, err := d.LeftOut(t.Context())
 	if err != nil || len(problems) != 5 {
 		t.Errorf("problems: %v, %v", problems, err)
 	}

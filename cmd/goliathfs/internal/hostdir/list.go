@@ -60,10 +60,10 @@ func (d *Dir) search(bound string, exclusive bool) int {
 	})
 }
 
-// Problems returns what in the folder cannot be a virtual file.
-func (d *Dir) Problems(ctx context.Context) ([]Problem, error) {
+// LeftOut returns what in the folder cannot be a virtual file.
+func (d *Dir) LeftOut(ctx context.Context) ([]vfs.LeftOut, error) {
 	err := d.load(ctx)
-	return d.problems, err
+	return d.leftOut, err
 }
 
 func (d *Dir) load(ctx context.Context) error {
@@ -93,11 +93,11 @@ func (d *Dir) walk(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			d.problem(name, hostError(err).Error())
+			d.leave(name, hostError(err))
 			return nil
 		}
 		if _, err := vpath.CleanFile("/" + name); err != nil {
-			d.problem(name, err.Error())
+			d.leave(name, err)
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
@@ -107,7 +107,7 @@ func (d *Dir) walk(ctx context.Context) error {
 			return nil
 		}
 		if !entry.Type().IsRegular() {
-			d.problem(name, kindReason(entry.Type()))
+			d.leave(name, errors.New(kindReason(entry.Type())))
 			return nil
 		}
 		st, err := entry.Info()
@@ -115,7 +115,7 @@ func (d *Dir) walk(ctx context.Context) error {
 			return nil // went away since
 		}
 		if err != nil {
-			d.problem(name, hostError(err).Error())
+			d.leave(name, hostError(err))
 			return nil
 		}
 		d.files = append(d.files, infoOf("/"+name, st))
@@ -125,6 +125,6 @@ func (d *Dir) walk(ctx context.Context) error {
 	return err
 }
 
-func (d *Dir) problem(name, reason string) {
-	d.problems = append(d.problems, Problem{Path: "/" + name, Reason: reason})
+func (d *Dir) leave(name string, why error) {
+	d.leftOut = append(d.leftOut, vfs.LeftOut{Path: "/" + name, Err: why})
 }

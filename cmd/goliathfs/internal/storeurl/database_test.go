@@ -16,7 +16,7 @@ func TestNamespaceIsKnown(t *testing.T) {
 	for _, scheme := range []string{"badger:", "sqlite:"} {
 		url := scheme + storeurl.Escape(filepath.Join(t.TempDir(), "made", "db")) // makes its parents
 		var o storeurl.Opener
-		s, err := o.Open(t.Context(), spec(t, url+"?namespace=notes"), storeurl.Create)
+		s, err := o.Open(t.Context(), spec(t, url+"?namespace=notes"), storeurl.Want{Write: true, Create: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,20 +27,20 @@ func TestNamespaceIsKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []struct {
-			query  string
-			intent storeurl.Intent
-			ok     bool
+			query string
+			want  storeurl.Want
+			ok    bool
 		}{
-			{"?namespace=notse", storeurl.Look, false},
-			{"?namespace=notse", storeurl.Live, false},
-			{"?namespace=notse", storeurl.Change, true},
-			{"?namespace=notes", storeurl.Look, true},
-			{"", storeurl.Look, true},
+			{"?namespace=notse", storeurl.Want{}, false},
+			{"?namespace=notse", storeurl.Want{Long: true}, false},
+			{"?namespace=notse", storeurl.Want{Write: true}, true},
+			{"?namespace=notes", storeurl.Want{}, true},
+			{"", storeurl.Want{}, true},
 		} {
 			var o storeurl.Opener
-			_, err := o.Open(t.Context(), spec(t, url+c.query), c.intent)
+			_, err := o.Open(t.Context(), spec(t, url+c.query), c.want)
 			if ok := err == nil; ok != c.ok || !ok && !strings.Contains(err.Error(), `those that hold files are "notes"`) {
-				t.Errorf("%s%s with intent %d: %v", scheme, c.query, c.intent, err)
+				t.Errorf("%s%s with %+v: %v", scheme, c.query, c.want, err)
 			}
 			if err := o.Close(); err != nil {
 				t.Error(err)
@@ -58,7 +58,7 @@ func TestSeedIsComplete(t *testing.T) {
 		}
 	}
 	var o storeurl.Opener
-	s, err := o.Open(t.Context(), spec(t, "static:"+storeurl.Escape(dir)), storeurl.Look)
+	s, err := o.Open(t.Context(), spec(t, "static:"+storeurl.Escape(dir)), storeurl.Want{})
 	if err != nil {
 		t.Fatal(err)
 	}

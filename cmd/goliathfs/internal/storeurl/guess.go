@@ -1,11 +1,12 @@
 package storeurl
 
 import (
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 )
 
 // guess returns, for a message, how the file or folder that someone has named
@@ -25,7 +26,7 @@ func guess(raw string) string {
 		return spelled(Unix, name, "")
 	case filepath.Ext(name) == ".json", filepath.Ext(name) == ".txtar":
 		return spelled(Static, name, "")
-	case info.Mode().IsRegular() && IsSQLite(name):
+	case info.Mode().IsRegular() && database.IsSQLite(name):
 		return spelled(SQLite, name, query)
 	}
 	return ""
@@ -42,20 +43,4 @@ func spelled(s Scheme, name, query string) string {
 func isBadger(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "goliathfs.json"))
 	return err == nil
-}
-
-// IsSQLite reports whether a file starts as every SQLite database does.
-func IsSQLite(name string) bool {
-	const magic = "SQLite format 3\x00"
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return false // opening a pipe would wait for its other end
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, len(magic))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == magic
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
-	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -14,7 +14,7 @@ import (
 // Unlisted, and files whose path is too long below the prefix of a route. Without
 // them a list passes for complete. With routes it walks through every file. What a
 // running agent hides is not known here.
-func (s *Store) Hidden(ctx context.Context) ([]Problem, error) {
+func (s *Store) Hidden(ctx context.Context) ([]vfs.LeftOut, error) {
 	found, err := s.Unlisted(ctx, "/")
 	composite, ok := s.Backend.(*routefs.FS)
 	if err != nil || !ok {
@@ -25,18 +25,18 @@ func (s *Store) Hidden(ctx context.Context) ([]Problem, error) {
 			return nil, err
 		}
 		if path := vpath.Join(file.Route, file.Path); vpath.Units(path) > vpath.MaxUnits {
-			found = append(found, Problem{path, file.Reason})
+			found = append(found, vfs.LeftOut{Path: path, Err: file.Err})
 		}
 	}
 	return found, nil
 }
 
-// Unlisted returns the rows of SQLite tables that break the rules, with visible
-// paths at or below the canonical path dir.
-func (s *Store) Unlisted(ctx context.Context, dir string) ([]Problem, error) {
-	var found []Problem
+// Unlisted returns what databases hold and do not list, such as rows of SQLite
+// tables that break the rules, with visible paths at or below the canonical path dir.
+func (s *Store) Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error) {
+	var found []vfs.LeftOut
 	for _, part := range s.Parts {
-		db, ok := part.Backend.(*sqlitefs.FS)
+		db, ok := part.Backend.(database.Unlister)
 		inside := "/"
 		switch {
 		case !ok:
@@ -61,7 +61,7 @@ func (s *Store) Unlisted(ctx context.Context, dir string) ([]Problem, error) {
 					continue // a route has its place
 				}
 			}
-			found = append(found, Problem{path, fmt.Sprintf("%s, see goliathfs check %s", row.Detail, part.URL)})
+			found = append(found, vfs.LeftOut{Path: path, Err: fmt.Errorf("%w, see goliathfs check %s", row.Err, part.URL)})
 		}
 	}
 	return found, nil

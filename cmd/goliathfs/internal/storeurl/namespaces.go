@@ -9,20 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/badgerfs"
-	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 )
-
-// namespacer is a database that holds the files of several namespaces.
-type namespacer interface {
-	Namespaces(ctx context.Context) ([]string, error)
-}
 
 // known refuses a namespace that a verb would only look at and that holds no
 // file: a mistyped name would pass for an empty store.
-func known(ctx context.Context, u URL, intent Intent, db namespacer) error {
-	if u.Namespace == "" || intent > Live {
+func known(ctx context.Context, u URL, want Want, db database.Database) error {
+	if u.Namespace == "" || want.Write {
 		return nil
 	}
 	names, err := db.Namespaces(ctx)
@@ -74,7 +68,7 @@ type Elsewhere struct {
 func (s *Store) Elsewhere(ctx context.Context) ([]Elsewhere, error) {
 	var found []Elsewhere
 	for _, part := range s.Parts {
-		db, ok := part.Backend.(namespacer)
+		db, ok := part.Backend.(database.Database)
 		if !ok || part.URL.Namespace != "" {
 			continue
 		}
@@ -84,10 +78,10 @@ func (s *Store) Elsewhere(ctx context.Context) ([]Elsewhere, error) {
 		}
 		names, err := db.Namespaces(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", part.URL, bareOpen(err))
+			return nil, fmt.Errorf("%s: %w", part.URL, err)
 		}
 		// Rows that no list shows are in the default one too.
-		names = slices.DeleteFunc(names, func(name string) bool { return name == badgerfs.DefaultNamespace })
+		names = slices.DeleteFunc(names, func(name string) bool { return name == defaultNamespace })
 		if len(names) == 0 {
 			continue
 		}
@@ -101,7 +95,7 @@ func (s *Store) Elsewhere(ctx context.Context) ([]Elsewhere, error) {
 // EachNamespace calls fn with every namespace of the part that holds files, each
 // with its name, or with the part alone and "" when it is no database.
 func (p Part) EachNamespace(ctx context.Context, fn func(name string, files vfs.Backend) error) error {
-	db, ok := p.Backend.(namespacer)
+	db, ok := p.Backend.(database.Database)
 	if !ok {
 		return fn("", p.Backend)
 	}
@@ -110,30 +104,16 @@ func (p Part) EachNamespace(ctx context.Context, fn func(name string, files vfs.
 		return err
 	}
 	for _, name := range names {
-		if err := p.inNamespace(name, fn); err != nil {
+		view, err := db.View(name)
+		if errors.Is(err, fs.ErrInvalid) {
+			continue // rows that another program wrote, which no store shows
+		}
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(fn(name, view), view.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (p Part) inNamespace(name string, fn func(string, vfs.Backend) error) (err error) {
-	switch db := p.Backend.(type) {
-	case *badgerfs.FS:
-		view, err := db.Namespace(name)
-		if err != nil {
-			return err
-		}
-		return errors.Join(fn(name, view), view.Close())
-	case *sqlitefs.FS:
-		view, err := db.Namespace(name)
-		if errors.Is(err, fs.ErrInvalid) {
-			return nil // rows that another program wrote, which no store shows
-		}
-		if err != nil {
-			return err
-		}
-		return fn(name, view)
-	}
-	return fn(name, p.Backend)
 }

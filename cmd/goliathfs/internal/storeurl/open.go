@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
 	"github.com/goliathfs/goliathfs/vfs"
@@ -19,26 +20,8 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// Intent is what a verb will do with a store.
-type Intent int
-
-// The intents.
-const (
-	// Look never makes or changes a store, so a mistyped name is an error and not
-	// a new database.
-	Look Intent = iota
-	// Live is Look for a long time, during which others may change the store.
-	Live
-	// Change needs a store that exists and can be written.
-	Change
-	// Create makes the store when there is none.
-	Create
-	// Bulk is Create for many writes: they are on disk when the store is closed,
-	// and until then survive the end of the process but not a loss of power.
-	Bulk
-	// First is Create once a file is written, and leaves no empty store behind.
-	First
-)
+// Want is what a verb will do with a store; the zero value only looks.
+type Want = database.Want
 
 // Spec is a store with other stores at some of its directories.
 type Spec struct {
@@ -93,23 +76,21 @@ type Opener struct {
 	NewRevision revision.Func
 	Now         func() time.Time
 
-	opened   []io.Closer
-	badgers  map[string]openBadger // by directory, without symbolic links
-	problems []Problem
-	making   sync.Mutex // held while a store of intent First is made
+	opened  []io.Closer
+	alone   map[string]openAlone // by name on the host, without symbolic links
+	leftOut []vfs.LeftOut
+	making  sync.Mutex // held while a store is made that Want.Lazy put off
 }
 
-// Problem is a part of a seed or folder that cannot be a virtual file.
-type Problem struct{ Path, Reason string }
-
-// Problems returns what the stores opened so far had to leave out.
-func (o *Opener) Problems() []Problem { return o.problems }
+// LeftOut returns what seeds hold that cannot be a virtual file, of the stores
+// opened so far.
+func (o *Opener) LeftOut() []vfs.LeftOut { return o.leftOut }
 
 // Open opens the store of a Spec and those of its routes. Where two stores share
 // a database, open the one to write to first. Errors are sentences that name the
 // store.
-func (o *Opener) Open(ctx context.Context, spec Spec, intent Intent) (*Store, error) {
-	base, err := o.one(ctx, spec.URL, intent)
+func (o *Opener) Open(ctx context.Context, spec Spec, want Want) (*Store, error) {
+	base, err := o.one(ctx, spec.URL, want)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +98,19 @@ func (o *Opener) Open(ctx context.Context, spec Spec, intent Intent) (*Store, er
 	if len(spec.Routes) == 0 {
 		return s, nil
 	}
-	byIntent := slices.Clone(spec.Routes)
-	slices.SortStableFunc(byIntent, func(a, b Route) int { return int(routeIntent(b, intent)) - int(routeIntent(a, intent)) })
+	writableFirst := slices.Clone(spec.Routes)
+	slices.SortStableFunc(writableFirst, func(a, b Route) int {
+		switch {
+		case a.ReadOnly == b.ReadOnly:
+			return 0
+		case b.ReadOnly:
+			return -1
+		}
+		return 1
+	})
 	var routes []routefs.Route
-	for _, r := range byIntent {
-		b, err := o.one(ctx, r.URL, routeIntent(r, intent))
+	for _, r := range writableFirst {
+		b, err := o.one(ctx, r.URL, r.want(want))
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Prefix, err)
 		}
@@ -134,11 +123,12 @@ func (o *Opener) Open(ctx context.Context, spec Spec, intent Intent) (*Store, er
 	return s, nil
 }
 
-func routeIntent(r Route, intent Intent) Intent {
-	if r.ReadOnly && intent > Live {
-		return Look
+// want is what is wanted of the store of a route where want is of the whole.
+func (r Route) want(want Want) Want {
+	if r.ReadOnly {
+		return Want{Long: want.Long}
 	}
-	return intent
+	return want
 }
 
 // Close closes every store that was opened, the last one first.
@@ -147,12 +137,12 @@ func (o *Opener) Close() error {
 	for _, c := range slices.Backward(o.opened) {
 		errs = append(errs, c.Close())
 	}
-	o.opened, o.badgers = nil, nil
+	o.opened, o.alone = nil, nil
 	return errors.Join(errs...)
 }
 
-func (o *Opener) one(ctx context.Context, u URL, intent Intent) (vfs.Backend, error) {
-	b, err := o.open(ctx, u, intent)
+func (o *Opener) one(ctx context.Context, u URL, want Want) (vfs.Backend, error) {
+	b, err := o.open(ctx, u, want)
 	if errors.Is(err, fs.ErrInvalid) { // a namespace that cannot be
 		err = Misuse{err}
 	}
@@ -165,29 +155,23 @@ func (o *Opener) one(ctx context.Context, u URL, intent Intent) (vfs.Backend, er
 // keep has the Opener close c.
 func (o *Opener) keep(c io.Closer) { o.opened = append(o.opened, c) }
 
-func (o *Opener) open(ctx context.Context, u URL, intent Intent) (vfs.Backend, error) {
+func (o *Opener) open(ctx context.Context, u URL, want Want) (vfs.Backend, error) {
+	if _, ok := u.kind(); ok {
+		if want.Lazy {
+			return o.first(ctx, u)
+		}
+		return o.database(ctx, u, want)
+	}
 	switch u.Scheme {
 	case Mem:
 		return o.mem(ctx, u)
 	case Static:
 		return o.seed(ctx, u.Target)
-	case Badger, SQLite:
-		return o.database(ctx, u, intent)
 	case Unix, TCP:
 		return o.remote(ctx, u)
 	}
 	// What is left is Dir: its files have no revisions that an agent could use.
 	return nil, Misuse{fmt.Errorf("a host folder is for copy and diff, write static:%s to look at it as a store", Escape(u.Target))}
-}
-
-func (o *Opener) database(ctx context.Context, u URL, intent Intent) (vfs.Backend, error) {
-	switch {
-	case intent == First:
-		return o.first(ctx, u)
-	case u.Scheme == Badger:
-		return o.badger(ctx, u, intent)
-	}
-	return o.sqlite(ctx, u, intent)
 }
 
 // Misuse is the error of a Spec that no store can have, whatever is on the disk.
@@ -242,8 +226,8 @@ func (s Spec) route(path string) Route {
 
 // OpenDir opens a host folder for a copy to, or a comparison with, another
 // store. What that keeps inside the folder is no part of the folder.
-func (o *Opener) OpenDir(u URL, intent Intent, other Spec) (*hostdir.Dir, error) {
-	d, err := hostdir.Open(u.Target, intent >= Create)
+func (o *Opener) OpenDir(u URL, want Want, other Spec) (*hostdir.Dir, error) {
+	d, err := hostdir.Open(u.Target, want.Create)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", u, err)
 	}

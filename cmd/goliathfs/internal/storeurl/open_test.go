@@ -31,15 +31,15 @@ func spec(t *testing.T, url string, routes ...string) storeurl.Spec {
 // TestLookMakesNothing: a mistyped name is an error, never an empty store.
 func TestLookMakesNothing(t *testing.T) {
 	for _, scheme := range []string{"badger:", "sqlite:", "static:", "mem:"} {
-		for _, intent := range []storeurl.Intent{storeurl.Look, storeurl.Live, storeurl.Change} {
+		for _, want := range []storeurl.Want{storeurl.Want{}, storeurl.Want{Long: true}, storeurl.Want{Write: true}} {
 			dir := t.TempDir()
 			var o storeurl.Opener
-			_, err := o.Open(t.Context(), spec(t, scheme+storeurl.Escape(filepath.Join(dir, "typo"))), intent)
+			_, err := o.Open(t.Context(), spec(t, scheme+storeurl.Escape(filepath.Join(dir, "typo"))), want)
 			if err == nil {
 				t.Errorf("%s opens what is not there", scheme)
 			}
 			if entries, _ := os.ReadDir(dir); len(entries) > 0 {
-				t.Errorf("%s with intent %d made %v", scheme, intent, entries)
+				t.Errorf("%s with %+v made %v", scheme, want, entries)
 			}
 			if err := o.Close(); err != nil {
 				t.Error(err)
@@ -53,14 +53,14 @@ func TestLookMakesNothing(t *testing.T) {
 func TestNamespacesShareOneDatabase(t *testing.T) {
 	dir := storeurl.Escape(filepath.Join(t.TempDir(), "db"))
 	var o storeurl.Opener
-	first, err := o.Open(t.Context(), spec(t, "badger:"+dir+"?namespace=a"), storeurl.Create)
+	first, err := o.Open(t.Context(), spec(t, "badger:"+dir+"?namespace=a"), storeurl.Want{Write: true, Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := vfs.Write(t.Context(), first.Backend, "/x", "text", ""); err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.Open(t.Context(), spec(t, "mem:", "/ro=badger:"+dir+"?namespace=a,ro", "/rw=badger:"+dir+"?namespace=b"), storeurl.Create)
+	s, err := o.Open(t.Context(), spec(t, "mem:", "/ro=badger:"+dir+"?namespace=a,ro", "/rw=badger:"+dir+"?namespace=b"), storeurl.Want{Write: true, Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestNamespacesShareOneDatabase(t *testing.T) {
 
 func TestMissingIsNotExist(t *testing.T) {
 	var o storeurl.Opener
-	_, err := o.Open(t.Context(), spec(t, "badger:"+storeurl.Escape(t.TempDir())+"/no"), storeurl.Look)
+	_, err := o.Open(t.Context(), spec(t, "badger:"+storeurl.Escape(t.TempDir())+"/no"), storeurl.Want{})
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want an error that matches fs.ErrNotExist", err)
 	}

@@ -34,10 +34,8 @@ func (o *Opener) seed(ctx context.Context, name string) (*staticfs.FS, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		files, refused, err := fromDir(ctx, name)
-		for _, r := range refused {
-			o.problems = append(o.problems, Problem{Path: "/" + r.Name, Reason: r.Err.Error()})
-		}
+		files, leftOut, err := fromDir(ctx, name)
+		o.leftOut = append(o.leftOut, leftOut...)
 		return files, err
 	}
 	var parse func([]byte) (*staticfs.FS, error)
@@ -57,7 +55,7 @@ func (o *Opener) seed(ctx context.Context, name string) (*staticfs.FS, error) {
 }
 
 // fromDir reads a folder without what a killed copy or backup has left in it.
-func fromDir(ctx context.Context, name string) (*staticfs.FS, []staticfs.Refused, error) {
+func fromDir(ctx context.Context, name string) (*staticfs.FS, []vfs.LeftOut, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {
 		return nil, nil, err

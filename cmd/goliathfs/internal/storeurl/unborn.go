@@ -32,10 +32,10 @@ type unborn struct {
 // first returns the database of u, or an unborn one when there is none.
 func (o *Opener) first(ctx context.Context, u URL) (vfs.Backend, error) {
 	if _, err := os.Stat(u.Target); !errors.Is(err, fs.ErrNotExist) || u.ReadOnly {
-		return o.database(ctx, u, Create)
+		return o.database(ctx, u, Want{Write: true, Create: true})
 	}
 	return &unborn{
-		open:   func(ctx context.Context) (vfs.Backend, error) { return o.one(ctx, u, Create) },
+		open:   func(ctx context.Context) (vfs.Backend, error) { return o.one(ctx, u, Want{Write: true, Create: true}) },
 		making: &o.making,
 	}, nil
 }

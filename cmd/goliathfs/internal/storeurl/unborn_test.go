@@ -20,7 +20,7 @@ func first(t *testing.T, url string) vfs.Backend {
 			t.Error(err)
 		}
 	})
-	s, err := o.Open(t.Context(), spec(t, url), storeurl.First)
+	s, err := o.Open(t.Context(), spec(t, url), storeurl.Want{Write: true, Create: true, Lazy: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 )
 
 // Scheme says what kind of store a URL names.
@@ -37,18 +39,21 @@ type form struct {
 	usage  string   // how it is written, for messages
 	target string   // what stands behind the colon; "" means that it may be empty
 	params []string // allowed behind "?"
+
+	kind  database.Kind // of a database, else nil
+	alone bool          // one opening at a time has the database
 }
 
 // forms returns the schemes in the order in which messages name them.
 func forms() []form {
 	return []form{
-		{Mem, "mem:[SEED]", "", nil},
-		{Static, "static:SEED", "a folder, a .json or a .txtar file", nil},
-		{Badger, "badger:DIR[?namespace=N]", "a directory", []string{paramNamespace}},
-		{SQLite, "sqlite:FILE[?namespace=N][&mode=ro]", "a database file", []string{paramNamespace, paramMode}},
-		{Unix, "unix:SOCKET", "a socket", nil},
-		{TCP, "tcp:127.0.0.1:PORT?token-file=FILE", "an address", []string{paramToken}},
-		{Dir, "dir:PATH", "a folder", nil},
+		{scheme: Mem, usage: "mem:[SEED]"},
+		{scheme: Static, usage: "static:SEED", target: "a folder, a .json or a .txtar file"},
+		{scheme: Badger, usage: "badger:DIR[?namespace=N]", target: "a directory", params: []string{paramNamespace}, kind: database.Badger{}, alone: true},
+		{scheme: SQLite, usage: "sqlite:FILE[?namespace=N][&mode=ro]", target: "a database file", params: []string{paramNamespace, paramMode}, kind: database.SQLite{}},
+		{scheme: Unix, usage: "unix:SOCKET", target: "a socket"},
+		{scheme: TCP, usage: "tcp:127.0.0.1:PORT?token-file=FILE", target: "an address", params: []string{paramToken}},
+		{scheme: Dir, usage: "dir:PATH", target: "a folder"},
 	}
 }
 

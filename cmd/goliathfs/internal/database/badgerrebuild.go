@@ -1,4 +1,4 @@
-package main
+package database
 
 import (
 	"context"
@@ -11,26 +11,27 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
+// rebuildBatch is how many files are committed together, at most 1 MiB each.
+const rebuildBatch = 64
+
 // placed is a path in a namespace.
 type placed struct{ namespace, path string }
 
 // lostFile is a file that was known by its metadata alone.
 type lostFile struct {
-	placed
-	reason string
+	namespace string
+	vfs.LeftOut
 }
 
 // rebuilt says what became of the files of a damaged store.
 type rebuilt struct {
-	files int
-	bytes int64
-	kept  map[placed]bool
-	lost  []lostFile
+	kept map[placed]bool
+	lost []lostFile
 }
 
-// rebuild copies every sound file of every namespace, with its revision unless
+// rebuildBadger copies every sound file of every namespace, with its revision unless
 // another file of the namespace has it.
-func rebuild(ctx context.Context, from, to string) (m *rebuilt, err error) {
+func rebuildBadger(ctx context.Context, from, to string) (m *rebuilt, err error) {
 	old, err := badgerfs.Open(ctx, from, &badgerfs.Options{MustExist: true, AcceptLoss: true})
 	if err != nil {
 		return nil, err
@@ -75,16 +76,14 @@ func (m *rebuilt) namespace(ctx context.Context, old, fresh *badgerfs.FS, name s
 		}
 		where := placed{name, f.Path}
 		if err != nil {
-			m.lost = append(m.lost, lostFile{where, err.Error()})
+			m.lost = append(m.lost, lostFile{name, vfs.LeftOut{Path: f.Path, Err: err}})
 			continue
 		}
 		if taken[f.Revision] {
 			f.Revision = revision.New(time.Now(), f.Revision)
 		}
 		taken[f.Revision], m.kept[where] = true, true
-		m.files++
-		m.bytes += int64(len(f.Content))
-		if batch = append(batch, f); len(batch) == restoreBatch {
+		if batch = append(batch, f); len(batch) == rebuildBatch {
 			if err := to.Restore(ctx, batch); err != nil {
 				return err
 			}

@@ -1,0 +1,110 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+)
+
+// Badger is the kind of badger: URLs.
+type Badger struct{}
+
+// Open implements Kind.
+func (Badger) Open(ctx context.Context, o Options) (Database, error) {
+	opts := badgerfs.Options{
+		Namespace: o.Namespace,
+		ReadOnly:  !o.Write,
+		MustExist: !o.Create,
+		Relaxed:   o.Relaxed,
+
+		NewRevision: o.NewRevision,
+		Now:         o.Now,
+	}
+	view, err := badgerfs.Open(ctx, o.Target, &opts)
+	if errors.Is(err, badgerfs.ErrNeedsRecovery) { // its writer was killed: recovering is no change of its files
+		opts.ReadOnly = false
+		view, err = badgerfs.Open(ctx, o.Target, &opts)
+	}
+	if err != nil {
+		return nil, o.hint(bareOpen(err))
+	}
+	return badger{view}, nil
+}
+
+// badger is a view of a Badger database.
+type badger struct{ *badgerfs.FS }
+
+var (
+	_ Database    = badger{}
+	_ Snapshotter = badger{}
+)
+
+func (b badger) View(name string) (Database, error) {
+	view, err := b.Namespace(name)
+	if err != nil {
+		return nil, err
+	}
+	return badger{view}, nil
+}
+
+func (b badger) Check(ctx context.Context, report func(Problem)) error {
+	_, err := b.FS.Check(ctx, func(p badgerfs.Problem) { report(badgerProblem(p)) })
+	return err
+}
+
+func (b badger) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
+	return func(yield func(vfs.File, error) bool) {
+		for f, err := range b.FS.Snapshot(ctx) {
+			if errors.Is(err, badgerfs.ErrDamaged) {
+				err = vfs.LeftOut{Path: f.Path, Err: err}
+			}
+			if !yield(f, err) {
+				return
+			}
+		}
+	}
+}
+
+// bareOpen takes off the words "open NAME: " that backends put before an error:
+// the URL says it already.
+func bareOpen(err error) error {
+	if inner := errors.Unwrap(err); inner != nil && err.Error() != inner.Error() {
+		return inner
+	}
+	return err
+}
+
+const (
+	badgerRebuilt  = "the store is built anew from what is sound"
+	badgerWithout  = badgerRebuilt + ", without this file"
+	badgerRenewed  = badgerRebuilt + ", with a new revision for this file"
+	badgerUnnamed  = badgerRebuilt + "; writes may be missing that cannot be named, so compare it with a backup"
+	badgerLostPath = "the content of this file is gone, restore it from a backup"
+)
+
+func badgerProblem(p badgerfs.Problem) Problem {
+	found := Problem{File: p.File, Namespace: p.Namespace, Path: p.Path, Text: p.Err.Error(), Mend: badgerRebuilt}
+	switch {
+	case p.Path == "":
+	case errors.Is(p.Err, badgerfs.ErrSharedRevision):
+		found.Mend = badgerRenewed
+	default:
+		found.Mend = badgerWithout
+	}
+	return found
+}
+
+// hint adds what the command can do about an error of opening.
+func (o Options) hint(err error) error {
+	switch {
+	case errors.Is(err, badgerfs.ErrInUse):
+		return fmt.Errorf("%w (goliathfs serve lets others in)", err)
+	case errors.Is(err, badgerfs.ErrLoss):
+		return fmt.Errorf("%w (goliathfs check --repair %s does that)", err, o.Name)
+	}
+	return err
+}
