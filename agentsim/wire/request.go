@@ -259,3 +259,7 @@ func object(input json.RawMessage) json.RawMessage {
 	}
 	return input
 }
+
+// SameJSON reports whether two JSON values are equal, whatever the order of their
+// keys. Nothing at all is an empty object.
+func SameJSON(a, b json.RawMessage) bool { return canonical(object(a)) == canonical(object(b)) }

@@ -13,6 +13,7 @@ type Result struct {
 	Input  json.RawMessage
 	Text   string // what the model is meant to see
 	Tokens int    // of Text
+	Code   string // of the error that it tells of; "" for none
 }
 
 // Fate is how a result reached the model.
@@ -23,7 +24,9 @@ const (
 	Whole   Fate = "whole"   // byte for byte, once, though the client may have put something around it
 	Changed Fate = "changed" // in another form, such as JSON in a string, or in part
 	Twice   Fate = "twice"   // more than once in one message
-	Own     Fate = "own"     // not at all: the message is the client's own, it has made no such call
+	// Uncalled is a message for which no tool was called: the client answered by
+	// itself, or the call was refused before it reached the tool.
+	Uncalled Fate = "uncalled"
 )
 
 // Shown is one result as a request shows it.
@@ -31,7 +34,7 @@ type Shown struct {
 	Exchange int // within the conversation, from 0
 	Message  int // within the request, from 0
 	Call     Call
-	Result   *Result // nil when Fate is Own
+	Result   *Result // nil when Fate is Uncalled
 	Fate     Fate
 	Tokens   int // of the message
 }
@@ -54,7 +57,7 @@ func (c *Conversation) Trace(results []Result, used map[int]bool) []Shown {
 			if j < x.New || m.Role != ToolRole || call == nil || !x.Request.Owns(call) {
 				continue
 			}
-			shown := Shown{Exchange: i, Message: j, Call: *call, Tokens: x.Tokens.Messages[j], Fate: Own}
+			shown := Shown{Exchange: i, Message: j, Call: *call, Tokens: x.Tokens.Messages[j], Fate: Uncalled}
 			if at := pick(results, used, x.Request.OwnName(call), call.Input, m.Text); at >= 0 {
 				used[at] = true
 				shown.Result = &results[at]

@@ -83,7 +83,7 @@ func TestTrace(t *testing.T) {
 		`1.2 {"pattern":"a"} whole grep returned 6, shown 6`,
 		`1.3 {"path":"/x"} whole readFile returned 5, shown 6`,
 		`1.4 {"path":"/y"} changed readFile returned 4, shown 5`,
-		`2.6 {"path":"/x"} own`,
+		`2.6 {"path":"/x"} uncalled`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -1,0 +1,89 @@
+package blackbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/goliathfs/goliathfs/agentsim/blackbox"
+	"github.com/goliathfs/goliathfs/agentsim/wire"
+	"github.com/goliathfs/goliathfs/agentsim/wire/wireclient"
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
+)
+
+// goAgent is an agent in Go: it asks once, runs what the model calls, and asks
+// again, until the model calls nothing.
+type goAgent struct {
+	protocol wire.Protocol
+	stream   bool
+	ask      string
+	// call runs a tool; nil uses the tools in Go.
+	call func(ctx context.Context, e blackbox.Endpoints, c wire.Call) (string, error)
+	// rename is what the agent calls our tools; nil leaves the names.
+	rename func(name string) string
+}
+
+func (a goAgent) run(ctx context.Context, e blackbox.Endpoints) error {
+	own := map[string]string{} // the agent's names to ours
+	var offered []wire.Tool
+	for _, t := range e.Tools.Tools() {
+		name := t.Name
+		if a.rename != nil {
+			name = a.rename(name)
+		}
+		own[name] = t.Name
+		offered = append(offered, wire.Tool{Name: name, Description: t.Description, Schema: t.Schema})
+	}
+	call := a.call
+	if call == nil {
+		call = inGo
+	}
+	talk := wireclient.Talk{
+		Client:  &wireclient.Client{URL: e.Model, Protocol: a.protocol, Stream: a.stream},
+		Request: wire.Request{Model: "m", System: "Work in " + e.Work, Tools: offered, Messages: []wire.Message{{Role: wire.User, Text: a.ask}}},
+		Tries:   3,
+		Call: func(ctx context.Context, c wire.Call) (string, error) {
+			c.Name = own[c.Name]
+			return call(ctx, e, c)
+		},
+	}
+	_, err := talk.Run(ctx)
+	return err
+}
+
+// inGo calls a tool without MCP.
+func inGo(ctx context.Context, e blackbox.Endpoints, c wire.Call) (string, error) {
+	res, err := e.Tools.Call(ctx, agenttool.Scope{}, c.Name, c.Input)
+	if err != nil {
+		return err.Error(), nil
+	}
+	return res.Text, nil
+}
+
+// overMCP calls a tool in a session of its own.
+func overMCP(ctx context.Context, e blackbox.Endpoints, c wire.Call) (string, error) {
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: e.MCP}, nil)
+	if err != nil {
+		return "", err
+	}
+	defer session.Close()
+	return callSession(ctx, session, c)
+}
+
+func callSession(ctx context.Context, session *mcp.ClientSession, c wire.Call) (string, error) {
+	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: c.Name, Arguments: c.Input})
+	if err != nil {
+		return "", err
+	}
+	if len(res.Content) != 1 {
+		return "", fmt.Errorf("%d contents", len(res.Content))
+	}
+	text, ok := res.Content[0].(*mcp.TextContent)
+	if !ok {
+		return "", errors.New("no text")
+	}
+	return text.Text, nil
+}

@@ -1,0 +1,95 @@
+package blackbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goliathfs/goliathfs/agentsim/wire"
+)
+
+// held is one conversation as it is shown.
+type held struct {
+	name    string
+	talk    *wire.Conversation
+	names   *names
+	prompts []prompt
+	shown   []shownResult
+	texts   []string // of the last request's messages, masked
+}
+
+// prompt is what a request costs, by part, after masking.
+type prompt struct {
+	system, tools int
+	messages      []int
+}
+
+func (p *prompt) total() int {
+	sum := p.system + p.tools
+	for _, n := range p.messages {
+		sum += n
+	}
+	return sum
+}
+
+// shownResult is a result and what the model was shown of it, after masking.
+type shownResult struct {
+	wire.Shown
+	tool string
+	line string // how a golden names it
+}
+
+// follow counts the prompts of a conversation and what became of results in them.
+func (s *show) follow(h *held, traced []wire.Shown) {
+	var counts []int
+	count := s.results.count
+	for i := range h.talk.Exchanges {
+		x := &h.talk.Exchanges[i]
+		counts, h.texts = counts[:x.New:x.New], h.texts[:x.New:x.New]
+		for j := x.New; j < len(x.Request.Messages); j++ {
+			m := &x.Request.Messages[j]
+			at := slices.IndexFunc(traced, func(t wire.Shown) bool { return t.Exchange == i && t.Message == j })
+			var result *wire.Result
+			if at >= 0 {
+				result = traced[at].Result
+			}
+			text := m.Text
+			if m.Role != wire.Assistant {
+				text = s.mask.around(text, result)
+			}
+			n := 0
+			if text != "" {
+				n = count(text)
+			}
+			for _, c := range m.Calls {
+				n += count(c.Name + " " + string(c.Input))
+			}
+			counts, h.texts = append(counts, n), append(h.texts, text)
+			if at < 0 {
+				continue
+			}
+			one := shownResult{Shown: traced[at], tool: x.Request.OwnName(&traced[at].Call)}
+			one.Tokens = n
+			one.line = fmt.Sprintf("%s %s", one.tool, h.names.hide(string(one.Call.Input)))
+			h.shown = append(h.shown, one)
+		}
+		p := prompt{messages: slices.Clone(counts)}
+		if x.Request.System != "" {
+			p.system = count(s.mask.hide(x.Request.System))
+		}
+		p.tools = count(s.mask.hide(toolsText(x.Request)))
+		if len(x.Request.Tools) == 0 {
+			p.tools = 0
+		}
+		h.prompts = append(h.prompts, p)
+	}
+}
+
+// toolsText is all that a request says of tools.
+func toolsText(r *wire.Request) string {
+	var b strings.Builder
+	for _, t := range r.Tools {
+		fmt.Fprintf(&b, "%s\n%s\n%s\n", strings.TrimPrefix(t.Namespace+"."+t.Name, "."), t.Description, t.Schema)
+	}
+	return b.String()
+}

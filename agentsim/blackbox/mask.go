@@ -1,0 +1,80 @@
+package blackbox
+
+import (
+	"cmp"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goliathfs/goliathfs/agentsim/wire"
+)
+
+// mask hides what varies from run to run and from machine to machine.
+type mask struct {
+	folders *strings.Replacer
+	rules   []maskRule
+}
+
+type maskRule struct {
+	match *regexp.Regexp
+	as    string
+}
+
+// always are the rules for every scenario, after its own. A date is hidden before
+// a duration could find a number in it.
+var always = []maskRule{
+	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "<uuid>"},
+	{regexp.MustCompile(`\b[0-9]{4}-[01][0-9]-[0-3][0-9](?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:\.[0-9]+)?)?(?:Z|[+-][0-2][0-9]:?[0-5][0-9])?)?\b`), "<date>"},
+	{regexp.MustCompile(`\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )(?:[0-3]?[0-9] )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*(?: [0-3]?[0-9])?,? [0-9]{4}\b`), "<date>"},
+	{regexp.MustCompile(`\b[0-9]+(?:\.[0-9]+)? ?(?:ms|milliseconds?|s|sec|seconds?)\b`), "<duration>"},
+	{regexp.MustCompile(`\b(?:127\.0\.0\.1|localhost):[0-9]{2,5}\b`), "<address>"},
+}
+
+// newMask hides folders by name, and what the scenario says.
+func newMask(folders map[string]string, specs []maskSpec) *mask {
+	type pair struct{ path, name string }
+	var pairs []pair
+	for name, path := range folders {
+		pairs = append(pairs, pair{path, name})
+		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
+			pairs = append(pairs, pair{real, name})
+		}
+	}
+	slices.SortFunc(pairs, func(a, b pair) int { // the longest first, and else by name, which decides for equal paths
+		return cmp.Or(len(b.path)-len(a.path), strings.Compare(a.name, b.name))
+	})
+	var old []string
+	for _, p := range pairs {
+		if len(p.path) > 1 { // "/" would hide every path
+			old = append(old, p.path, "<"+p.name+">")
+		}
+	}
+	m := &mask{folders: strings.NewReplacer(old...)}
+	for _, s := range specs {
+		m.rules = append(m.rules, maskRule{regexp.MustCompile(s.Match), s.As}) // Validate has compiled it before
+	}
+	m.rules = append(m.rules, always...)
+	return m
+}
+
+// hide masks a text.
+func (m *mask) hide(text string) string {
+	text = m.folders.Replace(text)
+	for _, r := range m.rules {
+		text = r.match.ReplaceAllString(text, r.as)
+	}
+	return text
+}
+
+// around masks a message but not the result in it, if that is in it whole.
+func (m *mask) around(text string, result *wire.Result) string {
+	if result == nil || result.Text == "" {
+		return m.hide(text)
+	}
+	before, after, whole := strings.Cut(text, result.Text)
+	if !whole {
+		return m.hide(text)
+	}
+	return m.hide(before) + result.Text + m.hide(after)
+}

@@ -1,0 +1,97 @@
+package blackbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/goliathfs/goliathfs/agentsim/wire"
+)
+
+// names numbers the revisions and cursors of one conversation, in the order in
+// which its requests show them: not in the order of the calls, since those of one
+// reply run at once.
+type names struct {
+	known  func(value string) bool // nil takes each that looks like one
+	kinds  map[string]string       // value to "rev" or "cursor"
+	values map[string][]string     // by kind, in order
+}
+
+var _ wire.Names = (*names)(nil)
+
+func newNames(known func(string) bool) *names {
+	return &names{known: known, kinds: map[string]string{}, values: map[string][]string{}}
+}
+
+// shownValue finds revisions and cursors in a result, in whatever depth of JSON
+// the client has put it.
+var shownValue = regexp.MustCompile(`\\*"(revision|nextCursor)\\*":\s*\\*"([A-Za-z0-9_=+/.-]+)\\*"`)
+
+// See implements wire.Names.
+func (n *names) See(m *wire.Message) {
+	if m.Role != wire.ToolRole {
+		return
+	}
+	for _, found := range shownValue.FindAllStringSubmatch(m.Text, -1) {
+		kind, value := "rev", found[2]
+		if found[1] == "nextCursor" {
+			kind = "cursor"
+		}
+		if n.kinds[value] != "" || n.known != nil && !n.known(value) {
+			continue
+		}
+		n.kinds[value] = kind
+		n.values[kind] = append(n.values[kind], value)
+	}
+}
+
+// label is the name of a value.
+func (n *names) label(kind string, i int) string { return fmt.Sprintf("<%s:%d>", kind, i+1) }
+
+var wholeLabel = regexp.MustCompile(`^<(rev|cursor):([0-9]+)>$`)
+
+// Resolve implements wire.Names: whole values of revision and cursor only.
+func (n *names) Resolve(input json.RawMessage) (json.RawMessage, error) {
+	var args map[string]json.RawMessage
+	if err := json.Unmarshal(input, &args); err != nil {
+		return nil, fmt.Errorf("the input is no JSON object: %w", err)
+	}
+	changed := false
+	for _, key := range []string{"revision", "cursor"} {
+		var text string
+		if json.Unmarshal(args[key], &text) != nil {
+			continue
+		}
+		label := wholeLabel.FindStringSubmatch(text)
+		if label == nil {
+			continue
+		}
+		seen := n.values[label[1]]
+		i, err := strconv.Atoi(label[2])
+		if err != nil || i < 1 || i > len(seen) {
+			return nil, fmt.Errorf("%s has not been shown to the model yet: %d of this kind have in this conversation", text, len(seen))
+		}
+		quoted, err := json.Marshal(seen[i-1])
+		if err != nil {
+			return nil, err
+		}
+		args[key], changed = quoted, true
+	}
+	if !changed {
+		return input, nil
+	}
+	return json.Marshal(args)
+}
+
+// hide puts the labels in place of the values.
+func (n *names) hide(text string) string {
+	var pairs []string
+	for kind, values := range n.values {
+		for i, v := range values {
+			pairs = append(pairs, v, n.label(kind, i))
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}

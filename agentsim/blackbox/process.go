@@ -1,0 +1,170 @@
+package blackbox
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ending is how an agent ended.
+type ending struct {
+	status         int
+	stdout, stderr string
+	problem        error // it hung, died or left processes behind
+}
+
+// maxOutput is how much of an agent's output is read, in bytes.
+const maxOutput = 1 << 20
+
+// grace is how long a process has to end by itself when it is told to, and how
+// long those that an agent began may take to notice that it has ended.
+const grace = 2 * time.Second
+
+// runVariable marks every process that an agent begins, so that one that has left
+// its group is found too.
+const runVariable = "GOLIATHFS_AGENT_RUN"
+
+// runProcess runs an agent in its folder until it ends, or ctx does, and leaves no
+// process of it. An error means that it could not be started.
+func runProcess(ctx context.Context, args, env []string, r *room) (*ending, error) {
+	token := rand.Text()
+	outFile, errFile := filepath.Join(r.root, "stdout"), filepath.Join(r.root, "stderr")
+	stdout, err := os.Create(outFile)
+	if err != nil {
+		return nil, fmt.Errorf("there is no file for the agent's output: %w", err)
+	}
+	defer stdout.Close()
+	stderr, err := os.Create(errFile)
+	if err != nil {
+		return nil, fmt.Errorf("there is no file for the agent's output: %w", err)
+	}
+	defer stderr.Close()
+	program, err := lookPath(args[0], env, r.places["work"])
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, args[1:]...)
+	cmd.Dir, cmd.Env = r.places["work"], append(env, runVariable+"="+token)
+	cmd.Stdout, cmd.Stderr = stdout, stderr // files: a process that is left behind holds up nobody
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("the agent cannot be started: %w", err)
+	}
+	end := await(ctx, cmd, token)
+	if end.stdout, err = readOutput(outFile); err == nil {
+		end.stderr, err = readOutput(errFile)
+	}
+	return end, err
+}
+
+// lookPath finds a program by the PATH that the agent has.
+func lookPath(name string, env []string, work string) (string, error) {
+	if strings.ContainsRune(name, filepath.Separator) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(work, name)
+		}
+		return name, nil
+	}
+	for _, v := range env {
+		list, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(list) {
+			if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(found) {
+				return found, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the agent cannot be started: there is no program %q on its PATH, install it or write its whole path", name)
+}
+
+// await waits for an agent and clears away what it leaves.
+func await(ctx context.Context, cmd *exec.Cmd, token string) *ending {
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	end := &ending{}
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		endGroup(cmd.Process.Pid, false)
+		select {
+		case <-done:
+		case <-time.After(grace):
+			endGroup(cmd.Process.Pid, true)
+			<-done
+		}
+		end.problem = errHung
+		if errors.Is(ctx.Err(), context.Canceled) {
+			end.problem = ctx.Err()
+		}
+	}
+	var exit *exec.ExitError
+	switch {
+	case end.problem != nil:
+	case errors.As(err, &exit) && exit.ExitCode() < 0:
+		end.problem = fmt.Errorf("the agent died: %s", exit.ProcessState)
+	case errors.As(err, &exit):
+		end.status = exit.ExitCode()
+	case err != nil:
+		end.problem = fmt.Errorf("the agent's end cannot be told: %w", err)
+	}
+	if left := clear(cmd.Process.Pid, token); left > 0 && end.problem == nil {
+		end.problem = fmt.Errorf("the agent ended and left %d processes running, which were ended: have it wait for what it begins", left)
+	}
+	return end
+}
+
+var errHung = errors.New("the agent had not ended in time")
+
+// clear waits until no process of an agent is left, ends those that do not go, and
+// returns how many it had to end.
+func clear(group int, token string) int {
+	deadline := time.Now().Add(grace)
+	for {
+		left := leftBehind(group, token)
+		if len(left) == 0 {
+			return 0
+		}
+		if time.Now().After(deadline) {
+			n := len(left)
+			for range 100 { // one that forks while it is looked for is found the next time
+				for _, pid := range left {
+					endProcess(pid)
+				}
+				if left = leftBehind(group, token); len(left) == 0 {
+					break
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+			return n
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// readOutput reads what an agent has written, up to maxOutput.
+func readOutput(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("the agent's output cannot be read: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxOutput+1))
+	if err != nil {
+		return "", fmt.Errorf("the agent's output cannot be read: %w", err)
+	}
+	text := strings.ToValidUTF8(string(data[:min(len(data), maxOutput)]), "\ufffd")
+	if len(data) > maxOutput {
+		text += "\n… and more\n"
+	}
+	return strings.ReplaceAll(text, "\r\n", "\n"), nil
+}

@@ -1,0 +1,256 @@
+package blackbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
+	"github.com/goliathfs/goliathfs/agentsim/wire"
+	"github.com/goliathfs/goliathfs/vfs/mcptool"
+)
+
+// defaultTimeout is how long an agent has.
+const defaultTimeout = time.Minute
+
+// Run implements replay.Script.
+func (s *script) Run(ctx context.Context, w *replay.World) error {
+	if err := s.runnable(); err != nil {
+		return err
+	}
+	if w.Tools == nil {
+		return w.Scenario.Pos.Errorf("filesystem.tools offers no tool, and an agent without our tools shows nothing here: name some")
+	}
+	limit, err := w.Scenario.ToolResultTokens()
+	if err != nil {
+		return err
+	}
+	w.Begin("")
+	if _, err := w.View(ctx, ""); err != nil { // calls come at once, and find the stores open
+		return err
+	}
+	res := newResults(w.Tools, limit)
+	st, err := s.start(res)
+	if err != nil {
+		return err
+	}
+	end, err := s.runAgent(ctx, w, st)
+	st.close()
+	if err != nil {
+		return err
+	}
+	show := newShow(w, s, st.mask, res)
+	show.all(st.model.Report(), end)
+	return s.judge(show, st.model.Report(), end)
+}
+
+// runnable says why a scenario cannot be replayed here, if so.
+func (s *script) runnable() error {
+	switch {
+	case s.opts.Agent != nil || s.opts.Command != "" || s.Agent.Command != nil && s.opts.RunCommands:
+		return nil
+	case s.Agent.Command == nil:
+		return fmt.Errorf("%w: the scenario names no agent.command, and no agent was given: %s", replay.ErrSkipped, s.opts.Hint)
+	}
+	return fmt.Errorf("%w: it would run the command %q, which happens only when that is asked for: %s", replay.ErrSkipped, strings.Join(s.Agent.Command, " "), s.opts.Hint)
+}
+
+// stage is what an agent works with, while it does.
+type stage struct {
+	model     *wire.Server
+	endpoints Endpoints
+	mask      *mask
+
+	tools  *mcptool.Server
+	listen []*wire.Endpoint
+	stdio  net.Listener
+	serves sync.WaitGroup
+	stop   context.CancelFunc
+}
+
+// start opens the model and the tools on ports of this machine.
+func (s *script) start(res *results) (*stage, error) {
+	st := &stage{model: wire.NewServer(s.scripts(), &wire.Options{
+		Tools:       ownTools(res.Tools()),
+		CountTokens: res.count,
+		NewNames:    func() wire.Names { return newNames(res.known) },
+	})}
+	var err error
+	st.tools, err = mcptool.New(res, &mcptool.Options{Structured: s.MCP.Structured, Approval: mcptool.Approval(s.MCP.Approve)})
+	if err != nil {
+		return nil, fmt.Errorf("the tools cannot be offered: %w", err)
+	}
+	model, err := wire.Listen(st.model)
+	if err != nil {
+		st.close()
+		return nil, err
+	}
+	st.listen = append(st.listen, model)
+	mcp, err := wire.Listen(st.tools.Handler(&mcptool.HTTPOptions{Stateless: s.MCP.Stateless}))
+	if err != nil {
+		st.close()
+		return nil, err
+	}
+	st.listen = append(st.listen, mcp)
+	if err := st.serveStdio(); err != nil {
+		st.close()
+		return nil, err
+	}
+	st.endpoints = Endpoints{Model: model.URL, MCP: mcp.URL + "/mcp", Stdio: st.stdio.Addr().String(), Tools: res}
+	return st, nil
+}
+
+// serveStdio serves MCP, as over stdio, on each connection.
+func (st *stage) serveStdio() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("the tools cannot listen: %w", err)
+	}
+	st.stdio = l
+	ctx, stop := context.WithCancel(context.Background())
+	st.stop = stop
+	st.serves.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return // it was closed
+			}
+			st.serves.Go(func() {
+				defer conn.Close()
+				_ = st.tools.ServeStdio(ctx, conn, conn) // a client that breaks off has shown nothing
+			})
+		}
+	})
+	return nil
+}
+
+// close ends everything and waits for it.
+func (st *stage) close() {
+	if st.stdio != nil {
+		_ = st.stdio.Close() // nothing is lost with it
+		st.stop()
+	}
+	_ = st.tools.Close() // it returns no error
+	for _, e := range st.listen {
+		_ = e.Close() // connections that are dropped are not needed any more
+	}
+	st.serves.Wait()
+}
+
+// runAgent runs whatever agent there is. An error means that it could not begin.
+func (s *script) runAgent(ctx context.Context, w *replay.World, st *stage) (*ending, error) {
+	r, err := newRoom(w.Scenario.Path, st.endpoints, s.opts.Program)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	st.mask = newMask(r.folders(), s.Mask)
+	if err := r.furnish(s.Agent.pos(s), s.Agent.Files); err != nil {
+		return nil, err
+	}
+	timeout := s.Agent.Timeout.or(defaultTimeout)
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var end *ending
+	if s.opts.Agent != nil {
+		st.endpoints.Work = r.places["work"]
+		end = runFunction(limited, s.opts.Agent, st.endpoints)
+	} else {
+		env, err := r.environment(s.Agent.pos(s), s.Agent.Env)
+		if err != nil {
+			return nil, err
+		}
+		args, err := s.command(r)
+		if err != nil {
+			return nil, err
+		}
+		if end, err = runProcess(limited, args, env, r); err != nil {
+			return nil, s.Agent.pos(s).At(err)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if errors.Is(end.problem, errHung) {
+		end.problem = fmt.Errorf("the agent had not ended after %s and was ended: raise agent.timeout, or see what it waits for%s", timeout, lastWords(end.stderr))
+	}
+	return end, nil
+}
+
+// command is the command line that runs.
+func (s *script) command(r *room) ([]string, error) {
+	args := slices.Clone(s.Agent.Command)
+	if s.opts.Command != "" {
+		args = []string{"/bin/sh", "-c", s.opts.Command}
+	}
+	for i := range args {
+		filled, err := r.fill(args[i])
+		if err != nil {
+			return nil, s.Agent.pos(s).At(err)
+		}
+		args[i] = filled
+	}
+	return args, nil
+}
+
+// runFunction runs an agent in Go.
+func runFunction(ctx context.Context, agent Agent, e Endpoints) *ending {
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("the agent panicked: %v", p)
+			}
+		}()
+		done <- agent(ctx, e)
+	}()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		select {
+		case err = <-done:
+		case <-time.After(grace):
+			return &ending{problem: errors.New("the agent had not returned in time, and does not return though its context has ended: have it heed its context")}
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return &ending{problem: errHung}
+	case err != nil:
+		return &ending{problem: fmt.Errorf("the agent failed: %w", err)}
+	}
+	return &ending{}
+}
+
+// judge says what did not go as the scenario says.
+func (s *script) judge(show *show, report wire.Report, end *ending) error {
+	var wrong []string
+	wrong = append(wrong, report.Problems...)
+	if end.problem != nil {
+		wrong = append(wrong, end.problem.Error())
+	}
+	if len(wrong) > 0 {
+		text := strings.Join(wrong, "; ")
+		if end.problem == nil && end.status != 0 {
+			text += fmt.Sprintf("; the agent ended with status %d%s", end.status, lastWords(end.stderr))
+		}
+		return s.Wire[0].Pos.Errorf("%s", show.hide(text))
+	}
+	for _, h := range show.helds {
+		spec := &s.Wire[h.talk.Script]
+		if err := spec.Expect.check(h, show.results.limit); err != nil {
+			return replay.StepError(h.name, spec.Pos, err)
+		}
+	}
+	at := s.Expect.Pos
+	if at.File == "" { // it says nothing, and an agent that fails is noticed all the same
+		at = s.Pos
+	}
+	return at.At(s.Expect.check(end))
+}
