@@ -91,12 +91,19 @@ func (g *grepper) run(ctx context.Context, dir string, m mark) error {
 }
 
 // files walks the files to read: by the rule of the seeds all, to count them, else
-// those that may hold the needle.
+// those that may hold the needle. For a needle that no line has there is nothing to
+// ask but what is no text.
 func (g *grepper) files(dir, after string) *lister {
-	if g.bounds.files > 0 {
+	switch {
+	case g.bounds.files > 0:
 		return newLister(g.c, vfs.List, dir, after, min(g.bounds.files, leastListed))
+	case g.needle.never:
+		return newLister(g.c, vfs.List, dir, after, mostListed)
 	}
-	return newLister(g.c, vfs.List, dir, after, mostListed)
+	search := func(ctx context.Context, b vfs.Backend, dir string, opts vfs.ListOptions) (vfs.Page, error) {
+		return vfs.Search(ctx, b, dir, vfs.SearchOptions{Text: g.needle.text, Fold: g.needle.fold, ListOptions: opts})
+	}
+	return newLister(g.c, search, dir, after, mostListed)
 }
 
 // resumeLine is resume for a cursor that stands at the start of a line.

@@ -11,8 +11,9 @@ import (
 // searched, never of a folded copy.
 type needle struct {
 	text   string
+	fold   bool // case is ignored
 	never  bool // it holds a line feed, so no line has it
-	folded bool
+	folded bool // case is ignored, and it makes a difference
 	// When folded: the canonical form of each character, the index of the one
 	// that is rarest in ordinary text, and its forms. Searching for the forms of
 	// one rare character and comparing around each hit is an order of magnitude
@@ -24,7 +25,7 @@ type needle struct {
 }
 
 func newNeedle(text string, ignoreCase bool) *needle {
-	n := &needle{text: text, never: strings.Contains(text, "\n")}
+	n := &needle{text: text, fold: ignoreCase, never: strings.Contains(text, "\n")}
 	if !ignoreCase {
 		return n
 	}
