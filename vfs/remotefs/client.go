@@ -24,17 +24,14 @@ type DialOptions struct {
 
 // Client is the backend of a running agent. It is safe for concurrent use.
 type Client struct {
-	addr string
-	opts DialOptions
-	slot chan struct{} // one for each request under way
+	addr    string
+	opts    DialOptions
+	slot    chan struct{} // one for each request under way
+	dialing chan struct{} // holds a token while someone connects
 
-	// dialing holds a token while someone connects.
-	dialing chan struct{}
-
-	mu      sync.Mutex
-	session *session // nil before the first connection and after Close
+	mu      sync.Mutex // guards what follows; held for moments only
+	session *session   // nil before the first connection and after Close
 	closed  bool
-	done    chan struct{} // closed by Close
 }
 
 var _ interface {
@@ -44,6 +41,7 @@ var _ interface {
 	vfs.Statter
 	vfs.Watcher
 	vfs.Router
+	vfs.Searcher
 	io.Closer
 } = (*Client)(nil)
 
@@ -51,7 +49,7 @@ var _ interface {
 // Close the client when done. Errors say in one sentence that no one answers,
 // that the token is wrong, or that the versions differ.
 func Dial(ctx context.Context, addr string, opts *DialOptions) (*Client, error) {
-	c := &Client{addr: addr, slot: make(chan struct{}, maxRequests), dialing: make(chan struct{}, 1), done: make(chan struct{})}
+	c := &Client{addr: addr, slot: make(chan struct{}, maxRequests), dialing: make(chan struct{}, 1)}
 	if opts != nil {
 		c.opts = *opts
 	}
@@ -82,17 +80,26 @@ func (c *Client) connected(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	old, ok := c.replace(fresh)
+	if !ok {
+		old, fresh, err = fresh, nil, errClosed
+		old.end(errClosed)
+	}
+	if old != nil {
+		old.work.Wait() // it has ended
+	}
+	return fresh, err
+}
+
+// replace makes fresh the session and returns the one before; false after Close.
+func (c *Client) replace(fresh *session) (old *session, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		fresh.end(errClosed)
-		return nil, errClosed
+		return nil, false
 	}
-	if c.session != nil {
-		c.session.work.Wait() // it has ended
-	}
-	c.session = fresh
-	return fresh, nil
+	old, c.session = c.session, fresh
+	return old, true
 }
 
 func (c *Client) dial(ctx context.Context) (*session, error) {
@@ -132,12 +139,9 @@ func (c *Client) current() (*session, error) {
 // and its backend stay as they are.
 func (c *Client) Close() error {
 	c.mu.Lock()
-	s, first := c.session, !c.closed
+	s := c.session
 	c.session, c.closed = nil, true
 	c.mu.Unlock()
-	if first {
-		close(c.done)
-	}
 	if s != nil {
 		s.end(errClosed)
 		s.work.Wait()
@@ -146,16 +150,19 @@ func (c *Client) Close() error {
 }
 
 // do asks the agent, and after a change waits until the client's own watchers
-// have been told of it. They may ask the agent themselves, so nothing is held
-// meanwhile.
+// have been told of it, as long as the operation may take. They may ask the agent
+// themselves, so nothing is held meanwhile.
 func (c *Client) do(ctx context.Context, req request) (result, error) {
 	if err := ctx.Err(); err != nil {
 		return result{}, err
 	}
+	end := time.Now().Add(c.opts.Timeout)
 	res, before, err := c.bounded(ctx, req)
-	if req.op.changes() {
+	if req.op.changes() && len(before) > 0 {
+		ctx, cancel := context.WithDeadline(ctx, end)
+		defer cancel()
 		for _, m := range before {
-			m.in.wait(m.n)
+			m.in.wait(ctx, m.n)
 		}
 	}
 	return res, err
@@ -197,6 +204,9 @@ func (c *Client) ask(ctx context.Context, req request, timer *time.Timer) (resul
 	if err != nil {
 		return result{}, nil, err
 	}
+	if req.op == opSearch && s.version < withSearch { // then every file may hold the text
+		req.op, req.content = opList, ""
+	}
 	call, err := s.start(req, nil)
 	if err != nil {
 		return result{}, nil, err
@@ -205,11 +215,11 @@ func (c *Client) ask(ctx context.Context, req request, timer *time.Timer) (resul
 	for ended := ctx.Done(); ; {
 		select {
 		case res := <-call.result:
-			return res, call.before, c.verdict(ctx, s, res)
+			return c.verdict(ctx, s, call, req, res)
 		case <-s.done:
 			select {
 			case res := <-call.result: // it came just before the end
-				return res, call.before, c.verdict(ctx, s, res)
+				return c.verdict(ctx, s, call, req, res)
 			default:
 				return result{}, nil, s.gone()
 			}
@@ -230,21 +240,35 @@ func (c *Client) ask(ctx context.Context, req request, timer *time.Timer) (resul
 	}
 }
 
-// verdict returns the error of a result. Time that ran out at the agent is the
-// caller's when its context has ended, and else the agent's fault.
-func (c *Client) verdict(ctx context.Context, s *session, res result) error {
+// verdict judges a result. Time that ran out at the agent is the caller's when its
+// context has ended, and else the agent's fault.
+func (c *Client) verdict(ctx context.Context, s *session, call *call, req request, res result) (result, []mark, error) {
 	err := res.failure.err()
 	switch {
+	case err == nil:
+		if wrong := req.verify(res); wrong != nil {
+			return result{}, call.before, s.wrong(wrong)
+		}
+		return res, call.before, nil
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		if ctx.Err() != nil {
-			return ctx.Err()
+		switch {
+		case ctx.Err() != nil:
+			err = ctx.Err()
+		case errors.Is(err, context.Canceled): // the agent is ending
+			err = s.lost(err)
+		default:
+			err = c.silent()
 		}
-		if errors.Is(err, context.Canceled) { // the agent is ending
-			return s.lost(err)
-		}
-		return c.silent()
 	}
-	return err
+	return result{prefix: placeOf(req, res)}, call.before, err
+}
+
+// placeOf returns the route that an agent names when it cannot be reached.
+func placeOf(req request, res result) string {
+	if req.op != opRoute || req.verifyRoute(res.prefix) != nil {
+		return ""
+	}
+	return res.prefix
 }
 
 // Read implements vfs.Backend.
@@ -266,6 +290,20 @@ func (c *Client) List(ctx context.Context, dir string, opts vfs.ListOptions) (vf
 		return vfs.Page{}, err
 	}
 	res, err := c.do(ctx, request{op: opList, path: dir, after: opts.After, limit: int64(opts.Limit)})
+	return res.page, err
+}
+
+// Search implements vfs.Searcher. Of an agent that is too old for it, every file
+// may hold the text.
+func (c *Client) Search(ctx context.Context, dir string, opts vfs.SearchOptions) (vfs.Page, error) {
+	opts, err := opts.Checked()
+	if err != nil {
+		return vfs.Page{}, err
+	}
+	if err := vpath.Check(dir); err != nil {
+		return vfs.Page{}, err
+	}
+	res, err := c.do(ctx, request{op: opSearch, path: dir, content: opts.Text, fold: opts.Fold, after: opts.After, limit: int64(opts.Limit)})
 	return res.page, err
 }
 

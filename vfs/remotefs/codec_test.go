@@ -39,7 +39,7 @@ func body(t *testing.T, m message) []byte {
 }
 
 func TestMessagesSurvive(t *testing.T) {
-	for _, r := range []request{{op: opRead}, {id: math.MaxUint64, op: opWatch, timeout: math.MaxInt64, path: "/a", content: "c\xff", expected: "e", after: "\uffff", limit: -5}} {
+	for _, r := range []request{{op: opRead}, {op: opSearch, content: "needle", fold: true}, {id: math.MaxUint64, op: opWatch, timeout: math.MaxInt64, path: "/a", content: "c\xff", expected: "e", after: "\uffff", limit: -5}} {
 		got, cancel, err := decodeClient(body(t, r))
 		if diff := cmp.Diff(r, got, exported); diff != "" || cancel || err != nil {
 			t.Errorf("%s, %t, %v", diff, cancel, err)
@@ -93,7 +93,7 @@ func TestOldThatDoesNotFit(t *testing.T) {
 	p.tell(1, &quota{dir: "/"}, vfs.Event{Path: "/b", Old: &vfs.File{Info: vfs.Info{Path: string(make([]byte, maxFrame))}}})
 	batch, _ := p.out.take()
 	for i, want := range []event{{1, vfs.Event{Path: "/a"}}, {1, vfs.Event{Path: "/b"}}} {
-		b, err := batch[i]()
+		b, err := batch[i].build()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestOldThatDoesNotFit(t *testing.T) {
 
 // FuzzDecode feeds every decoder; what one takes, it must give back.
 func FuzzDecode(f *testing.F) {
-	for _, encode := range []func(*encoder){hello{1, "t"}.encode, welcome{1, "r"}.encode, request{op: opList, path: "/"}.encode,
+	for _, encode := range []func(*encoder){hello{1, "t"}.encode, welcome{1, "r"}.encode, request{op: opList, path: "/"}.encode, request{op: opSearch, content: "x", fold: true}.encode,
 		result{page: vfs.Page{Files: []vfs.Info{{Path: "/a", ModTime: moments[1]}}}}.encode, event{1, vfs.Event{Old: &vfs.File{}}}.encode,
 		cancellation(1).encode} {
 		e := encoder{}

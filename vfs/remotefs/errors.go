@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
 var (
 	errProtocol  = errors.New("the other side does not speak this protocol")
+	errWrong     = errors.New("it is not used, tell who wrote that program")
 	errFrameSize = fmt.Errorf("%w for one message of the connection", vfs.ErrTooLarge)
 	errClosed    = fmt.Errorf("the connection to the agent was closed here, dial again: %w", fs.ErrClosed)
 )
@@ -61,7 +63,19 @@ func failureOf(err error) failure {
 	case errors.Is(err, context.DeadlineExceeded):
 		code = "deadline"
 	}
-	return failure{code, err.Error()}
+	return failure{code, clip(err.Error())}
+}
+
+// maxText bounds a sentence on the wire, in bytes.
+const maxText = 4 << 10
+
+// clip makes a text of another program, perhaps an error with much in it, fit for
+// a sentence.
+func clip(text string) string {
+	if len(text) > maxText {
+		text = text[:maxText] + "…"
+	}
+	return strings.ToValidUTF8(text, "\ufffd")
 }
 
 // sentinels are what errors with a code match; others match nothing.
@@ -85,7 +99,7 @@ func (f failure) err() error {
 	if f == (failure{}) {
 		return nil
 	}
-	return &remoteError{f.text, sentinels[f.code]}
+	return &remoteError{clip(f.text), sentinels[f.code]}
 }
 
 // remoteError is the server's sentence, and matches its sentinel.

@@ -7,9 +7,16 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
-// version is the protocol that this package speaks. Every change of a message
-// raises it.
-const version = 1
+// The versions of the protocol that this package speaks. Every change of a message
+// raises version; a side that is newer speaks the version of the other one.
+//
+//	1  read, list, stat, write, remove, route, watch
+//	2  search
+const (
+	version    = 2
+	oldest     = 1
+	withSearch = 2
+)
 
 // magic begins a client's first frame, so that a stranger is told apart.
 const magic = "goliathfs"
@@ -80,7 +87,8 @@ const (
 	opRemove
 	opRoute
 	opWatch
-	lastOp = opWatch
+	opSearch
+	lastOp = opSearch
 )
 
 // changes reports whether an op may change a file.
@@ -92,10 +100,11 @@ type request struct {
 	op       op
 	timeout  time.Duration // how long the client waits; 0: until it cancels
 	path     string
-	content  string
+	content  string // of write; the text of search
 	expected vfs.Revision
 	after    string
 	limit    int64
+	fold     bool // of search
 }
 
 func (r request) encode(e *encoder) {
@@ -108,6 +117,9 @@ func (r request) encode(e *encoder) {
 	e.string(string(r.expected))
 	e.string(r.after)
 	e.int(r.limit)
+	if r.op == opSearch {
+		e.bool(r.fold)
+	}
 }
 
 // decodeClient decodes what a client sends after its hello: a request, or with
@@ -130,6 +142,9 @@ func decodeClient(b []byte) (r request, cancel bool, err error) {
 		r.timeout = time.Duration(timeout)
 		r.path, r.content, r.expected = d.string(), d.string(), vfs.Revision(d.string())
 		r.after, r.limit = d.string(), d.int()
+		if r.op == opSearch {
+			r.fold = d.bool()
+		}
 	default:
 		d.fail("a message is not known")
 	}
@@ -151,14 +166,26 @@ func (r request) weight() int    { return len(r.content) }
 func (r result) weight() int     { return len(r.file.Content) }
 func (v event) weight() int      { return weight(v.Event) }
 
+// maxPage is the greatest number of files on a page; see vfs.ListOptions.
+const maxPage = 256
+
 // result is the outcome of a request. Fields that its op does not use are zero.
 type result struct {
 	id       uint64
 	failure  failure
 	file     vfs.File // of read; its Info alone of write and stat
-	page     vfs.Page // of list
+	page     vfs.Page // of list and search
 	prefix   string   // of route
 	writable bool     // of route
+}
+
+// bytes returns about how much memory a result takes.
+func (r result) bytes() int64 {
+	n := 256 + len(r.file.Content)
+	for _, info := range r.page.Files {
+		n += 64 + len(info.Path) + len(info.Revision)
+	}
+	return int64(n)
 }
 
 func (r result) encode(e *encoder) {
@@ -204,8 +231,8 @@ func decodeServer(b []byte) (r result, v event, isEvent bool, err error) {
 		r.failure = failure{d.string(), d.string()}
 		r.file = d.file()
 		n := d.uint()
-		if n > uint64(len(d.b)) { // each takes more than a byte
-			d.fail("a page is longer than its frame")
+		if n > maxPage {
+			d.fail("a page has more files than any may have")
 			n = 0
 		}
 		for range n {

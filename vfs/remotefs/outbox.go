@@ -10,22 +10,29 @@ import (
 // outbox is what waits to be sent on one connection, in order. Putting something
 // in never waits: the number of entries is bounded by those who put.
 type outbox struct {
-	mu     sync.Mutex
-	queue  []func() ([]byte, error) // each builds one frame, when its turn comes
+	more chan struct{} // holds a token when queue is not empty, or closed
+
+	mu     sync.Mutex // guards what follows; held for moments only
+	queue  []parcel
 	closed bool
-	more   chan struct{} // holds a token when queue is not empty, or closed
+}
+
+// parcel is one frame to be sent.
+type parcel struct {
+	build func() ([]byte, error) // makes the frame, when its turn comes
+	sent  func()                 // called when it has gone, unless the connection failed; may be nil
 }
 
 func newOutbox() *outbox { return &outbox{more: make(chan struct{}, 1)} }
 
-// put appends a frame, to be built when it is sent. After close it does nothing.
-func (o *outbox) put(build func() ([]byte, error)) {
+// put appends a frame. After close it does nothing.
+func (o *outbox) put(p parcel) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
 		return
 	}
-	o.queue = append(o.queue, build)
+	o.queue = append(o.queue, p)
 	o.wake()
 }
 
@@ -45,7 +52,7 @@ func (o *outbox) close() {
 }
 
 // take returns what is queued, and false when there will be no more.
-func (o *outbox) take() ([]func() ([]byte, error), bool) {
+func (o *outbox) take() ([]parcel, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	batch := o.queue
@@ -62,13 +69,17 @@ func (o *outbox) run(conn net.Conn, patience time.Duration) error {
 		if !ok {
 			return nil
 		}
-		for _, build := range batch {
-			b, err := build()
+		for i, p := range batch {
+			batch[i] = parcel{} // release what it holds
+			b, err := p.build()
 			if err != nil {
 				return err
 			}
 			if _, err := w.Write(b); err != nil {
 				return err
+			}
+			if p.sent != nil {
+				p.sent()
 			}
 		}
 		if err := w.Flush(); err != nil {

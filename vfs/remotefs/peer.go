@@ -1,12 +1,12 @@
 package remotefs
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
 )
@@ -16,16 +16,23 @@ type peer struct {
 	server *server
 	conn   net.Conn
 	out    *outbox
-	work   sync.WaitGroup // requests and watches under way
+	work   sync.WaitGroup // the goroutines that write, answer and watch; run waits for them
+	slots  chan struct{}  // one for each request whose result is not sent yet
+	less   chan struct{}  // holds a token when unsent has become less
 
-	slots   chan struct{} // one for each request whose result is not sent yet
-	mu      sync.Mutex
+	mu      sync.Mutex                    // guards what follows; held for moments only
 	running map[uint64]context.CancelFunc // by request id
 	watches int                           // of which the result is not sent yet
+	unsent  int64                         // bytes of results that are not sent yet
+	quiet   time.Time                     // since when there was neither request nor result
 }
 
 func newPeer(s *server, conn net.Conn) *peer {
-	return &peer{server: s, conn: conn, out: newOutbox(), slots: make(chan struct{}, maxRequests), running: map[uint64]context.CancelFunc{}}
+	return &peer{
+		server: s, conn: conn, out: newOutbox(),
+		slots: make(chan struct{}, maxRequests), less: make(chan struct{}, 1),
+		running: map[uint64]context.CancelFunc{}, quiet: time.Now(),
+	}
 }
 
 // run answers until the client goes away, breaks the protocol or takes no data,
@@ -39,25 +46,34 @@ func (p *peer) run(ctx context.Context, cancel context.CancelFunc) {
 	cancel()
 	p.out.close()
 	p.work.Wait()
+	p.settle(p.unsent) // no one else is left
 }
 
 func (p *peer) read(ctx context.Context) {
-	r := bufio.NewReaderSize(p.conn, 64<<10)
-	for {
-		b, err := readFrame(r, maxFrame)
-		if err != nil {
-			return
-		}
-		req, cancel, err := decodeClient(b)
-		switch {
-		case err != nil:
-			return
-		case cancel:
-			p.cancel(req.id)
-		case !p.start(ctx, req):
-			return
-		}
+	in := newFrames(p.conn, p.server.opts.ReadTimeout)
+	for p.next(ctx, in) {
 	}
+}
+
+// next takes one frame; false when the connection is to end.
+func (p *peer) next(ctx context.Context, in *frames) bool {
+	room := &lease{pool: p.server.requests}
+	b, err := in.next(ctx, room.take)
+	if err != nil {
+		room.end()
+		return false
+	}
+	req, cancel, err := decodeClient(b)
+	switch {
+	case err != nil:
+		room.end()
+		return false
+	case cancel:
+		room.end()
+		p.cancel(req.id)
+		return true
+	}
+	return p.start(ctx, req, room)
 }
 
 func (p *peer) cancel(id uint64) {
@@ -68,50 +84,114 @@ func (p *peer) cancel(id uint64) {
 	}
 }
 
-// start runs a request on a goroutine of its own. While maxRequests are under
-// way it waits, and the client with it; none lasts longer than MaxTime. It
-// reports false when the client uses an id twice, or ctx has ended.
-func (p *peer) start(ctx context.Context, req request) bool {
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
+// start runs a request on a goroutine of its own, which gives back room. It reports
+// false when the client uses an id twice, or ctx has ended.
+func (p *peer) start(ctx context.Context, req request, room *lease) bool {
+	if !p.turn(ctx) {
+		room.end()
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.running[req.id] != nil {
+		room.end()
 		return false
 	}
-	done := func() { <-p.slots }
+	sent := func() { <-p.slots }
 	if req.op == opWatch {
 		if p.watches == maxWatches {
-			p.out.put(refusal(req.id, done))
+			room.end()
+			p.out.put(parcel{build: refusal(req.id), sent: sent})
 			return true
 		}
 		p.watches++
-		done()
-		done = func() { p.mu.Lock(); p.watches--; p.mu.Unlock() }
+		sent()
+		sent = func() { p.mu.Lock(); p.watches--; p.mu.Unlock() }
 	}
 	ctx, cancel := p.bounded(ctx, req)
 	p.running[req.id] = cancel
 	p.work.Go(func() {
 		res := p.answer(ctx, req)
-		res.id = req.id
-		p.mu.Lock()
+		room.end()
 		cancel()
-		delete(p.running, req.id)
-		p.mu.Unlock()
-		p.out.put(func() ([]byte, error) {
-			done()
-			return resultFrame(res)
-		})
+		p.finish(req.id, res, sent)
 	})
 	return true
 }
 
-func refusal(id uint64, done func()) func() ([]byte, error) {
+// turn waits while the client has as many requests under way, or as much to be
+// sent to it, as one client may, and takes a slot. False when ctx has ended.
+func (p *peer) turn(ctx context.Context) bool {
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	for p.owed() > maxUnsent {
+		select {
+		case <-p.less:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+func (p *peer) owed() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unsent
+}
+
+// finish queues a result, or the error in its place when it is too much for one
+// frame or for the memory of all results together.
+func (p *peer) finish(id uint64, res result, sent func()) {
+	res.id = id
+	bytes := res.bytes()
+	if bytes > maxFrame {
+		res = result{id: id, failure: failureOf(tooLong(bytes))}
+		bytes = res.bytes()
+	}
+	if !p.server.results.TryAcquire(bytes) {
+		res = result{id: id, failure: failure{"store", "the agent has more to send than it can hold, ask again in a moment"}}
+		bytes = 0
+	}
+	p.mu.Lock()
+	delete(p.running, id)
+	p.unsent += bytes
+	p.mu.Unlock()
+	p.out.put(parcel{
+		build: func() ([]byte, error) { return resultFrame(res) },
+		sent: func() {
+			sent()
+			p.settle(bytes)
+		},
+	})
+}
+
+// settle notes that results of so many bytes have gone.
+func (p *peer) settle(bytes int64) {
+	p.server.results.Release(bytes)
+	p.mu.Lock()
+	p.unsent -= bytes
+	p.quiet = time.Now()
+	p.mu.Unlock()
+	select {
+	case p.less <- struct{}{}:
+	default:
+	}
+}
+
+// idle returns since when the client has asked for nothing, and false while it
+// waits for something or watches.
+func (p *peer) idle() (since time.Time, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.quiet, len(p.running) == 0 && p.unsent == 0
+}
+
+func refusal(id uint64) func() ([]byte, error) {
 	return func() ([]byte, error) {
-		done()
 		return frame(result{id: id, failure: failure{"store", fmt.Sprintf("this client has %d watches already, end one of them", maxWatches)}})
 	}
 }
@@ -150,6 +230,11 @@ func (p *peer) answer(ctx context.Context, req request) (res result) {
 		res.file.Info, err = vfs.Stat(ctx, b, req.path)
 	case opWrite:
 		res.file.Info, err = vfs.Write(ctx, b, req.path, req.content, req.expected)
+	case opSearch:
+		res.page, err = vfs.Search(ctx, b, req.path, vfs.SearchOptions{
+			Text: req.content, Fold: req.fold,
+			ListOptions: vfs.ListOptions{After: req.after, Limit: int(req.limit)},
+		})
 	case opRemove:
 		err = vfs.Remove(ctx, b, req.path, req.expected)
 	case opRoute:
@@ -172,7 +257,7 @@ func (p *peer) tell(id uint64, q *quota, e vfs.Event) {
 	if !ok {
 		return
 	}
-	p.out.put(func() ([]byte, error) {
+	p.out.put(parcel{build: func() ([]byte, error) {
 		q.settle(e)
 		b, err := frame(event{id, e})
 		if errors.Is(err, errFrameSize) { // without Old it is as if another process had written
@@ -181,5 +266,5 @@ func (p *peer) tell(id uint64, q *quota, e vfs.Event) {
 			b, err = frame(event{id, small})
 		}
 		return b, err
-	})
+	}})
 }

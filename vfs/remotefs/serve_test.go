@@ -2,7 +2,6 @@ package remotefs_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -180,9 +179,6 @@ func TestTooManyClientsAndWatches(t *testing.T) {
 	addr := socketAddr(t)
 	serve(t, listen(t, addr), memory(t, nil), &remotefs.ServeOptions{MaxClients: 1})
 	c := dial(t, addr, nil)
-	if _, err := remotefs.Dial(t.Context(), addr, nil); err == nil || !strings.Contains(err.Error(), "1 clients already") {
-		t.Errorf("one more client: %v", err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var watches sync.WaitGroup
 	defer watches.Wait()
@@ -197,6 +193,39 @@ func TestTooManyClientsAndWatches(t *testing.T) {
 	if err := c.Watch(ctx, "/", func(vfs.Event) {}); err == nil || !strings.Contains(err.Error(), "64 watches already") {
 		t.Errorf("one more watch: %v", err)
 	}
+	if _, err := remotefs.Dial(t.Context(), addr, nil); err == nil || !strings.Contains(err.Error(), "1 clients already") {
+		t.Errorf("one more client: %v", err)
+	}
+}
+
+// TestIdleClientMakesRoom: whoever asks for nothing does not keep others out, and
+// is let in again when it asks.
+func TestIdleClientMakesRoom(t *testing.T) {
+	addr := socketAddr(t)
+	b := memory(t, map[string]string{"/a": "x"})
+	serve(t, listen(t, addr), b, &remotefs.ServeOptions{MaxClients: 2, Writable: true})
+	watching := dial(t, addr, nil)
+	events := make(chan vfs.Event, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- watching.Watch(ctx, "/", func(e vfs.Event) { events <- e }) }()
+	<-events
+	clients := []*remotefs.Client{dial(t, addr, nil), dial(t, addr, nil), dial(t, addr, nil)}
+	for i := range 12 {
+		c := clients[i%len(clients)]
+		info, err := c.Stat(t.Context(), "/a")
+		if err != nil {
+			t.Fatalf("client %d, time %d: %v", i%len(clients), i, err)
+		}
+		if _, err := c.Write(t.Context(), "/a", "y", info.Revision); err != nil {
+			t.Fatalf("client %d, time %d: %v", i%len(clients), i, err)
+		}
+		if e := <-events; e.Overflow {
+			t.Fatal("the client that watches was disconnected")
+		}
+	}
+	cancel()
+	<-ended
 }
 
 // TestSlowWatcherHoldsUpNoOne blocks a client's watcher, and another client's
@@ -244,42 +273,6 @@ func TestSlowWatcherHoldsUpNoOne(t *testing.T) {
 	}
 	if e := seen[len(seen)-1]; !e.Overflow || e.Path != "/" || len(seen) > 4096 {
 		t.Errorf("after %d events the last is %+v", len(seen), e.Path)
-	}
-}
-
-// rawConn is a client without this package's manners.
-type rawConn struct{ net.Conn }
-
-// raw connects and says hello.
-func raw(t *testing.T, addr string) rawConn {
-	t.Helper()
-	conn, err := net.Dial("unix", strings.TrimPrefix(addr, "unix:"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	c := rawConn{conn}
-	c.send(t, 1, "goliathfs", 1, "")
-	return c
-}
-
-// send writes a frame of numbers and texts.
-func (c rawConn) send(t *testing.T, values ...any) {
-	t.Helper()
-	b := make([]byte, 4)
-	for _, v := range values {
-		switch v := v.(type) {
-		case int:
-			b = binary.AppendUvarint(b, uint64(v))
-		case int64:
-			b = binary.AppendVarint(b, v)
-		case string:
-			b = append(binary.AppendUvarint(b, uint64(len(v))), v...)
-		}
-	}
-	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-	if _, err := c.Write(b); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -341,7 +334,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		}
 		return string(b)
 	}
-	if got := answer(1, "goliathfs", 2, ""); !strings.Contains(got, "version 1 of the protocol and this program version 2") {
+	if got := answer(1, "goliathfs", 3, ""); !strings.Contains(got, "version 2 of the protocol and this program version 3") {
 		t.Errorf("another version: %q", got)
 	}
 	for _, hello := range [][]any{{1, "stranger", 1, ""}, {2}, {1, "goliathfs", 1, strings.Repeat("x", 5000)}} {
@@ -359,7 +352,7 @@ func TestStrangeServer(t *testing.T) {
 	}{
 		"closes":   {"", "something else listens there"},
 		"chatters": {"220 mail.example ESMTP ready\r\n", "does not speak this protocol"},
-		"refuses":  {"\x00\x00\x00\x06\x02\x01\x03no!", "no!"},
+		"refuses":  {"\x00\x00\x00\x06\x02\x02\x03no!", "no!"},
 		"is newer": {"\x00\x00\x00\x03\x02\x09\x00", "speaks version 9"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package remotefs
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,14 +12,15 @@ import (
 
 // session is one connection to the agent. It ends once and is not used again.
 type session struct {
-	addr string
-	conn net.Conn
-	out  *outbox
-	done chan struct{} // closed at the end
-	work sync.WaitGroup
+	addr    string
+	version uint64 // of the protocol
+	conn    net.Conn
+	out     *outbox
+	done    chan struct{}  // closed at the end
+	work    sync.WaitGroup // the goroutines that read and write; whoever drops the session waits for them
 
-	mu      sync.Mutex
-	err     error // why it ended; set before done is closed
+	mu      sync.Mutex // guards what follows; held for moments only
+	err     error      // why it ended; set before done is closed
 	last    uint64
 	calls   map[uint64]*call
 	watches map[uint64]*inbox
@@ -39,14 +39,32 @@ type mark struct {
 	n  uint64
 }
 
-// connect dials and says hello.
+// connect dials and says hello, once more to an agent that speaks only an older
+// version.
 func connect(ctx context.Context, addr, token string, timeout time.Duration) (*session, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	conn, err := dial(ctx, addr, hello{version, token})
+	speaks := uint64(version)
+	if older, ok := errors.AsType[*olderError](err); ok {
+		speaks = older.version
+		conn, err = dial(ctx, addr, hello{speaks, token})
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &session{addr: addr, version: speaks, conn: conn, out: newOutbox(), done: make(chan struct{}), calls: map[uint64]*call{}, watches: map[uint64]*inbox{}}
+	s.work.Go(func() { s.end(s.out.run(conn, timeout)) })
+	s.work.Go(func() { s.end(s.read(newFrames(conn, timeout))) })
+	return s, nil
+}
+
+// dial returns a connection on which the agent has answered h.
+func dial(ctx context.Context, addr string, h hello) (net.Conn, error) {
 	network, where, err := splitAddr(addr)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, where)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -55,17 +73,14 @@ func connect(ctx context.Context, addr, token string, timeout time.Duration) (*s
 		return nil, away(err, "no agent answers at %s, start it or look at the address: %v", addr, err)
 	}
 	closing := context.AfterFunc(ctx, func() { conn.Close() })
-	err = greet(conn, token)
+	err = greet(conn, h)
 	if !closing() {
 		err = errors.New("it does not answer the greeting, see whether it is stopped")
 	}
 	if err != nil {
 		return nil, errors.Join(away(err, "the agent at %s did not let this program in: %v", addr, err), closed(conn))
 	}
-	s := &session{addr: addr, conn: conn, out: newOutbox(), done: make(chan struct{}), calls: map[uint64]*call{}, watches: map[uint64]*inbox{}}
-	s.work.Go(func() { s.end(s.out.run(conn, timeout)) })
-	s.work.Go(func() { s.end(s.read()) })
-	return s, nil
+	return conn, nil
 }
 
 // closed closes a connection that may be closed already.
@@ -76,8 +91,8 @@ func closed(conn net.Conn) error {
 	return nil
 }
 
-func greet(conn net.Conn, token string) error {
-	b, err := frame(hello{version, token})
+func greet(conn net.Conn, h hello) error {
+	b, err := frame(h)
 	if err != nil {
 		return err
 	}
@@ -95,13 +110,23 @@ func greet(conn net.Conn, token string) error {
 	switch {
 	case err != nil:
 		return err
+	case w.refusal != "" && w.version < h.version && w.version >= oldest:
+		return &olderError{w.version, clip(w.refusal)}
 	case w.refusal != "":
-		return errors.New(w.refusal)
-	case w.version != version:
-		return fmt.Errorf("it speaks version %d of the protocol and this program version %d, so update the older one", w.version, version)
+		return errors.New(clip(w.refusal))
+	case w.version != h.version:
+		return fmt.Errorf("it speaks version %d of the protocol and this program version %d, so update the older one", w.version, h.version)
 	}
 	return nil
 }
+
+// olderError is the refusal of an agent that speaks an older version.
+type olderError struct {
+	version uint64
+	refusal string
+}
+
+func (e *olderError) Error() string { return e.refusal }
 
 // end closes the connection; the first reason stays.
 func (s *session) end(err error) {
@@ -141,11 +166,15 @@ type goneError struct{ error }
 
 func (e *goneError) Unwrap() error { return e.error }
 
+// wrong is the error of an answer that no store gives, which verify found.
+func (s *session) wrong(err error) error {
+	return fmt.Errorf("the agent at %s sent %w: %w", s.addr, err, errWrong)
+}
+
 // read passes on what the agent sends until the connection fails.
-func (s *session) read() error {
-	r := bufio.NewReaderSize(s.conn, 64<<10)
+func (s *session) read(in *frames) error {
 	for {
-		b, err := readFrame(r, maxFrame)
+		b, err := in.next(context.Background(), nil)
 		if err != nil {
 			return err
 		}
@@ -200,13 +229,13 @@ func (s *session) start(req request, in *inbox) (*call, error) {
 	if in != nil {
 		s.watches[c.id] = in
 	}
-	s.out.put(func() ([]byte, error) { return b, nil })
+	s.out.put(parcel{build: func() ([]byte, error) { return b, nil }})
 	return c, nil
 }
 
 // stop tells the agent that no one waits for a call's result any more.
 func (s *session) stop(c *call) {
-	s.out.put(func() ([]byte, error) { return frame(cancellation(c.id)) })
+	s.out.put(parcel{build: func() ([]byte, error) { return frame(cancellation(c.id)) }})
 }
 
 // forget drops a call, or a watch with its inbox.

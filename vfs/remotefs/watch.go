@@ -48,11 +48,11 @@ func (c *Client) Watch(ctx context.Context, dir string, fn func(vfs.Event)) erro
 	}
 }
 
-// isAnswer reports whether the agent itself refused, rather than being away or
-// about to end, when it ends its watches.
+// isAnswer reports whether the agent itself refused or answered wrongly, rather
+// than being away or about to end, when it ends its watches.
 func isAnswer(err error) bool {
 	var answer *remoteError
-	return errors.As(err, &answer) && !errors.Is(err, context.Canceled)
+	return errors.Is(err, errWrong) || errors.As(err, &answer) && !errors.Is(err, context.Canceled)
 }
 
 // watch passes events on until ctx ends, the agent refuses, or the session ends.
@@ -68,12 +68,19 @@ func (s *session) watch(ctx context.Context, dir string, fn func(vfs.Event)) (to
 		select {
 		case <-in.more:
 			told = true
-			in.tell(ctx, fn)
+			if err := in.tell(ctx, fn); err != nil {
+				s.stop(call)
+				return told, s.wrong(err)
+			}
 		case res := <-call.result:
-			in.tell(ctx, fn)
+			if err := in.tell(ctx, fn); err != nil {
+				return told, s.wrong(err)
+			}
 			return told, res.failure.err()
 		case <-s.done:
-			in.tell(ctx, fn)
+			if err := in.tell(ctx, fn); err != nil {
+				return told, s.wrong(err)
+			}
 			return told, s.gone()
 		case <-ctx.Done():
 			s.stop(call)
