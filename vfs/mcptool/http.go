@@ -79,6 +79,9 @@ func sameOrigin(origin, host string) bool {
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
 }
 
+// bodyTime is how long a client may take to send a message.
+const bodyTime = 30 * time.Second
+
 // bound reads the body, so that one sentence can refuse it when it is too large,
 // also where its length was not announced. It reports whether to go on.
 func bound(w http.ResponseWriter, r *http.Request) bool {
@@ -87,6 +90,9 @@ func bound(w http.ResponseWriter, r *http.Request) bool {
 	}
 	var body []byte
 	var err error
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // where the connection has none, its owner bounds it
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	if r.ContentLength <= MaxMessage {
 		body, err = io.ReadAll(io.LimitReader(r.Body, MaxMessage+1))
 	}
