@@ -104,11 +104,11 @@ func (o *mcpOptions) run(cmd *cobra.Command, url string) error {
 	if err := o.check(cmd); err != nil {
 		return err
 	}
-	intent := storeurl.Live
+	want := storeurl.Want{Long: true}
 	if o.allowWrites {
-		intent = storeurl.First
+		want.Write, want.Create, want.Lazy = true, true, true
 	}
-	return o.withStore(cmd, url, intent, func(s *storeurl.Store) error {
+	return o.withStore(cmd, url, want, func(s *storeurl.Store) error {
 		opts, err := o.limits.given(cmd.Flags()).Toolset(s.Backend, o.allowWrites)
 		if err != nil {
 			return limitError(err)
