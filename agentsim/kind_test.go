@@ -43,7 +43,7 @@ func (d *deeds) Check(*spec.Base) error {
 
 func (d *deeds) Run(ctx context.Context, w *play.World) error {
 	for i, deed := range d.Deeds {
-		w.Begin("")
+		w.Begin("", deed.Pos)
 		if deed.Skip != "" {
 			return fmt.Errorf("%w: %s", play.ErrSkipped, deed.Skip)
 		}

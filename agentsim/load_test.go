@@ -38,7 +38,7 @@ func TestScenarioErrors(t *testing.T) {
 		{scenario("turns: [{ask: hi, model: [{text: a, json: {}}]}]"), "s.txtar:5:28", "one of text, json"},
 		{scenario("turns: [{ask: hi, model: [{error: {kind: bad}}]}]"), "s.txtar:5:42", "allowed are provider, guardrail, malformed"},
 		{scenario("turns: [{ask: hi, approvals: [{tool: x, answer: maybe}]}]"), "s.txtar:5:49", "allowed are yes, no"},
-		{scenario("turns: [{ask: hi, approvals: [{tool: x, answer: true}]}]"), "s.txtar:5:49", "a text belongs here"},
+		{scenario("turns: [{ask: hi, approvals: [{tool: x, answer: true}]}]"), "s.txtar:5:49", "true is not a value that is known here; allowed are yes, no"},
 		{scenario("turns: [{ask: hi, expect: {handledBy: me}}]"), "s.txtar:5:39", "allowed are device, cloud"},
 		{scenario("turns: [{ask: hi, fallback: [{}]}]"), "s.txtar:5:30", "either a text or an error"},
 		{scenario("stores: {default: {store: disk}}\n" + look), "s.txtar:5:27", "allowed are memory, static, failing"},
@@ -74,8 +74,8 @@ func TestScenarioErrorsOfReplay(t *testing.T) {
 		{scenario("filesystem: {read: {maxLines: 1001}}\n" + look), "1 to 1000"},
 		{scenario("filesystem: {tools: []}\n" + look), "no tools to call"},
 		{scenario("budgets: {toolResultTokens: 900, retrievedContextTokens: 800}\nturns: [{ask: hi}]"), "lower it"},
-		{scenario("memory: {' ': {}}\nturns: [{ask: hi}]"), "blank"},
-		{scenario("memory: {a: {recent: [{at: noon}]}}\nturns: [{ask: hi}]"), "2026-01-01T"},
+		{scenario("memory: {' ': {}}\nturns: [{ask: hi, conversation: ' '}]"), "blank"},
+		{scenario("memory: {a: {recent: [{at: noon}]}}\nturns: [{ask: hi, conversation: a}]"), "2026-01-01T"},
 		{scenario("turns: [{ask: hi, conversation: ' '}]"), "blank"},
 	} {
 		tr, err := agentsim.Replay(t.Context(), parse(t, tt.text), nil)

@@ -30,7 +30,7 @@ func (s *script) Run(ctx context.Context, w *replay.World) error {
 	if err != nil {
 		return err
 	}
-	w.Begin("")
+	w.Begin("", w.Scenario.Pos)
 	if _, err := w.View(ctx, ""); err != nil { // calls come at once, and find the stores open
 		return err
 	}

@@ -55,10 +55,10 @@ func decode(raw string, inFile bool) (stored, error) {
 }
 
 func (s *stored) read(raw []byte, inFile bool) error {
-	if !json.Valid(raw) { // members would stop at the end of the object
+	if !json.Valid(raw) { // Members would stop at the end of the object
 		return json.Unmarshal(raw, new(any))
 	}
-	all, err := members(raw)
+	all, err := jsontext.Members(raw)
 	if err != nil {
 		return err
 	}
@@ -66,14 +66,14 @@ func (s *stored) read(raw []byte, inFile bool) error {
 	var recent *[]json.RawMessage
 	for _, m := range all {
 		switch {
-		case m.name == nameSummary:
-			err = m.decode(&summary)
-		case m.name == nameRecent && string(m.value) == "null":
+		case m.Name == nameSummary:
+			err = decodeMember(m, &summary)
+		case m.Name == nameRecent && string(m.Value) == "null":
 			recent = new([]json.RawMessage)
-		case m.name == nameRecent:
-			err = m.decode(&recent)
-		case m.name == nameConversation && inFile:
-			err = m.decode(&s.conversation)
+		case m.Name == nameRecent:
+			err = decodeMember(m, &recent)
+		case m.Name == nameConversation && inFile:
+			err = decodeMember(m, &s.conversation)
 		default:
 			s.others = append(s.others, m)
 		}
@@ -102,21 +102,21 @@ type exchange struct {
 }
 
 func (e *exchange) read(raw []byte) error {
-	all, err := members(raw)
+	all, err := jsontext.Members(raw)
 	if err != nil {
 		return err
 	}
 	var ask, answer *string
 	for _, m := range all {
-		switch m.name {
+		switch m.Name {
 		case "ask":
-			err = m.decode(&ask)
+			err = decodeMember(m, &ask)
 		case "answer":
-			err = m.decode(&answer)
+			err = decodeMember(m, &answer)
 		case "at":
-			e.At, err = readTime(m.value)
+			e.At, err = readTime(m.Value)
 		case "steps":
-			err = m.decode(&e.Steps)
+			err = decodeMember(m, &e.Steps)
 		default:
 			e.others = append(e.others, m)
 		}

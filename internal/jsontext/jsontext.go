@@ -1,5 +1,6 @@
-// Package jsontext finds what encoding/json would replace in JSON text in
-// silence. It is no parser: what is no JSON at all, the decoder says.
+// Package jsontext sees what encoding/json passes over in silence: escapes that it
+// would replace, and names that it would take for each other. It is no parser:
+// what is no JSON at all, the decoder says.
 package jsontext
 
 import (

@@ -37,7 +37,7 @@ func Format(comment string, entries []Entry) []byte {
 // Parse reads what Format wrote. An archive that a checkout turned to CRLF line
 // ends altogether reads as it was.
 func Parse(data []byte) (comment string, entries []Entry, err error) {
-	comment, sections := Split(string(UndoCRLF(data)))
+	comment, sections := Split(Text(data))
 	for _, s := range sections {
 		e := Entry{s.Name, s.Text}
 		if name, ok := strings.CutSuffix(s.Name, quotedMark); ok {
@@ -49,6 +49,12 @@ func Parse(data []byte) (comment string, entries []Entry, err error) {
 		entries = append(entries, e)
 	}
 	return comment, entries, nil
+}
+
+// Text is a file as it was written: without the U+FEFF that some editors begin a
+// file with, and with the line ends that a checkout has changed.
+func Text(data []byte) string {
+	return string(UndoCRLF(bytes.TrimPrefix(data, []byte("\ufeff"))))
 }
 
 // UndoCRLF gives data LF line ends if every one of its lines ends in CRLF, as a

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
+	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
 	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
 	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
@@ -14,14 +15,17 @@ import (
 // expect is what must hold of a call, whatever the golden says.
 type expect struct {
 	Pos       strictyaml.Pos
-	MaxTokens *int          `yaml:"maxTokens"` // of each page
-	Pages     *int          `yaml:"pages"`
-	Error     scenario.Code `yaml:"error"`
-	Contains  string        `yaml:"contains"` // somewhere in the texts shown
+	MaxTokens *int                         `yaml:"maxTokens"` // of each page
+	Pages     *int                         `yaml:"pages"`
+	Error     scenario.Code                `yaml:"error"`
+	Contains  scenario.Texts               `yaml:"contains"` // in the texts shown, all pages together
+	Lacks     scenario.Texts               `yaml:"lacks"`
+	Files     map[string]scenario.FileText `yaml:"files"` // after it
 }
 
-// check compares a call that ended, with its pages and the error of the last.
-func (e *expect) check(pages []golden.Page, err error) error {
+// check compares a call that ended, with its pages and the error of the last,
+// which is no result.
+func (e *expect) check(shown []golden.Page, err error) error {
 	if got := agenttool.CodeOf(err); got != codes.Code(e.Error) {
 		switch {
 		case e.Error == "":
@@ -31,6 +35,12 @@ func (e *expect) check(pages []golden.Page, err error) error {
 		}
 		return fmt.Errorf("the call failed with %w where expect.error is %s", err, e.Error)
 	}
+	pages, texts := shown, make([]string, len(shown))
+	for i, p := range shown {
+		if texts[i] = p.Text; p.Failed {
+			pages = shown[:i]
+		}
+	}
 	for i, p := range pages {
 		if e.MaxTokens != nil && p.Tokens > *e.MaxTokens {
 			return fmt.Errorf("page %d costs %d tokens where expect.maxTokens is %d", i+1, p.Tokens, *e.MaxTokens)
@@ -39,13 +49,5 @@ func (e *expect) check(pages []golden.Page, err error) error {
 	if e.Pages != nil && len(pages) != *e.Pages {
 		return fmt.Errorf("the call gave %d pages where expect.pages is %d", len(pages), *e.Pages)
 	}
-	for _, p := range pages {
-		if strings.Contains(p.Text, e.Contains) {
-			return nil
-		}
-	}
-	if e.Contains != "" && (err == nil || !strings.Contains(err.Error(), e.Contains)) {
-		return fmt.Errorf("nothing that was shown contains %q, as expect.contains asks", e.Contains)
-	}
-	return nil
+	return replay.CheckParts("what was shown", "expect", strings.Join(texts, "\n"), e.Contains, e.Lacks)
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
+	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
 
@@ -27,7 +29,7 @@ func (s *script) Run(ctx context.Context, w *replay.World) error {
 	}
 	for i := range s.Calls {
 		c := &s.Calls[i]
-		w.Begin(c.Conversation)
+		w.Begin(c.Conversation, c.Pos)
 		if err := c.run(ctx, w, i+1, limit); err != nil {
 			return replay.StepError(fmt.Sprintf("%d %s", i+1, c.Tool), c.Pos, err)
 		}
@@ -37,41 +39,23 @@ func (s *script) Run(ctx context.Context, w *replay.World) error {
 
 // run runs one call and the calls for its further pages.
 func (c *call) run(ctx context.Context, w *replay.World, number, limit int) error {
+	name := fmt.Sprintf("%d %s", number, archive.Word(c.Tool))
+	if lines, err := w.Change(ctx, c.Conversation, c.Change); err != nil {
+		return err
+	} else if lines != nil {
+		w.Transcript.Add("change before "+name, strings.Join(lines, "\n")+"\n")
+	}
 	input := c.Input
 	if input == nil {
 		input = json.RawMessage("{}")
 	}
-	real, err := w.Names.Resolve(input)
+	resolved, err := w.Names.Resolve(input, func(path string) (vfs.Revision, error) { return w.Latest(ctx, c.Conversation, path) })
 	if err != nil {
 		return err
 	}
-	if c.Cancel {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithCancel(ctx)
-		cancel()
-	}
-	scope := agenttool.Scope{Conversation: c.Conversation, MaxTokens: limit}
-	var pages []golden.Page
-	var callErr error
-	for {
-		res, err := w.Tools.Call(ctx, scope, c.Tool, real)
-		if err != nil {
-			callErr = err
-			pages = append(pages, golden.Page{Text: err.Error(), Tokens: w.Tokens(err.Error()), Failed: true})
-			break
-		}
-		w.Names.See(res.Output)
-		pages = append(pages, golden.Page{Text: w.Names.Text(res.Text), Tokens: res.Tokens, Limit: limit})
-		next := res.Output.Next()
-		if c.Pages != "all" || next == "" {
-			break
-		}
-		if len(pages) == maxPages {
-			return fmt.Errorf("there are more than %d pages, narrow the call", maxPages)
-		}
-		if real, err = withCursor(real, next); err != nil {
-			return err
-		}
+	pages, callErr, err := c.pages(ctx, w, resolved, limit)
+	if err != nil {
+		return err
 	}
 	head := []string{"input: " + w.Names.Input(input)}
 	if c.Conversation != "" {
@@ -80,16 +64,40 @@ func (c *call) run(ctx context.Context, w *replay.World, number, limit int) erro
 	if callErr != nil {
 		head = append(head, "error: "+string(agenttool.CodeOf(callErr)))
 	}
-	w.Transcript.AddStep(fmt.Sprintf("%d %s", number, archive.Word(c.Tool)), head, pages)
-	return c.Expect.check(results(pages), callErr)
+	w.Transcript.AddStep(name, head, pages)
+	if err := c.Expect.check(pages, callErr); err != nil {
+		return err
+	}
+	return w.CheckFiles(ctx, c.Conversation, c.Expect.Files)
 }
 
-// results leaves out the page that shows an error.
-func results(pages []golden.Page) []golden.Page {
-	if n := len(pages); n > 0 && pages[n-1].Failed {
-		return pages[:n-1]
+// pages makes the call and those for further pages. An error of the tool is its
+// last page, and callErr.
+func (c *call) pages(ctx context.Context, w *replay.World, input json.RawMessage, limit int) (pages []golden.Page, callErr, err error) {
+	if c.Cancel {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		cancel()
 	}
-	return pages
+	scope := agenttool.Scope{Conversation: c.Conversation, MaxTokens: limit, CountTokens: w.Tokens}
+	for {
+		res, err := w.Tools.Call(ctx, scope, c.Tool, input)
+		if err != nil {
+			return append(pages, golden.Page{Text: err.Error(), Tokens: w.Tokens(err.Error()), Failed: true}), err, nil
+		}
+		w.Names.See(res.Output)
+		pages = append(pages, golden.Page{Text: w.Names.Text(res.Text), Tokens: res.Tokens, Limit: limit})
+		next := res.Output.Next()
+		if c.Pages != "all" || next == "" {
+			return pages, nil, nil
+		}
+		if len(pages) == maxPages {
+			return nil, nil, fmt.Errorf("there are more than %d pages, narrow the call", maxPages)
+		}
+		if input, err = withCursor(input, next); err != nil {
+			return nil, nil, err
+		}
+	}
 }
 
 // withCursor continues a call: the cursor goes in, and the offset, which only

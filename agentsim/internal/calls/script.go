@@ -29,6 +29,16 @@ func (*script) Key() string { return Key }
 
 // Check implements scenario.Part.
 func (s *script) Check(b *scenario.Base) error {
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		err := b.Settle(c.Change)
+		if err == nil {
+			c.Input, err = b.Expand(c.Input)
+		}
+		if err != nil {
+			return c.Pos.At(err)
+		}
+	}
 	switch {
 	case len(s.Calls) == 0:
 		return errors.New("calls lists no call, write one")
@@ -45,6 +55,7 @@ type call struct {
 	Pages        pages           `yaml:"pages"`
 	Conversation string          `yaml:"conversation"`
 	Cancel       bool            `yaml:"cancel"`
+	Change       scenario.Change `yaml:"change"` // before the call
 	Expect       expect          `yaml:"expect"`
 }
 

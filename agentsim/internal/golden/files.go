@@ -17,8 +17,8 @@ type File struct {
 	Seeded       bool   // it is as the scenario seeded it, and too large to repeat: Content is ""
 }
 
-// mark is how every golden starts.
-const mark = "What scenario "
+// goldenMark is how every golden starts.
+const goldenMark = "What scenario "
 
 const (
 	fileMark         = "file "
@@ -28,8 +28,8 @@ const (
 // Files returns the files that a golden shows, in its order.
 func Files(golden []byte) ([]File, error) {
 	comment, entries, err := archive.Parse(golden)
-	if err == nil && !strings.HasPrefix(comment, mark) {
-		err = fmt.Errorf("it does not start with %q", mark)
+	if err == nil && !strings.HasPrefix(comment, goldenMark) {
+		err = fmt.Errorf("it does not start with %q", goldenMark)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("this is no golden: %w", err)

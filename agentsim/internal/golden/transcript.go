@@ -4,6 +4,7 @@ package golden
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
@@ -13,14 +14,26 @@ import (
 type Transcript struct {
 	name    string
 	entries []archive.Entry
+	marks   []mark
+	size    int // bytes of the entries, also of those that were too many
 }
+
+// mark is where the entries of one step of the scenario begin.
+type mark struct {
+	entry int // the first of them
+	line  int // of the step in the scenario's file, 0 where there is none
+}
+
+// maxSize is how many bytes a transcript holds, so that a small scenario cannot
+// fill the memory.
+const maxSize = 64 << 20
 
 // New returns an empty transcript of a scenario.
 func New(name string) *Transcript { return &Transcript{name: name} }
 
 // Golden renders the transcript as the bytes of its golden file.
 func (t *Transcript) Golden() []byte {
-	comment := fmt.Sprintf(mark+"%s shows. Written by replay --update; review it, do not edit it.\n\n", archive.Word(t.name))
+	comment := fmt.Sprintf(goldenMark+"%s shows. Written by replay --update; review it, do not edit it.\n\n", archive.Word(t.name))
 	return archive.Format(comment, t.entries)
 }
 
@@ -35,8 +48,53 @@ func (t *Transcript) Steps() []string {
 
 // Add adds a text under a name, which is one line.
 func (t *Transcript) Add(name, text string) {
-	t.entries = append(t.entries, archive.Entry{Name: name, Text: text})
+	if t.size += len(name) + len(text); t.size <= maxSize {
+		t.entries = append(t.entries, archive.Entry{Name: name, Text: text})
+	}
 }
+
+// Err returns an error if the transcript became too large to be kept.
+func (t *Transcript) Err() error {
+	if t.size > maxSize {
+		return fmt.Errorf("what the scenario shows is over %d MiB, make two of it or let it show less", maxSize>>20)
+	}
+	return nil
+}
+
+// Mark says that the entries from now on belong to a line of the scenario's
+// file, 0 for none.
+func (t *Transcript) Mark(line int) { t.marks = append(t.marks, mark{len(t.entries), line}) }
+
+// Line returns the line that the entry of a name belongs to, 0 if it is not
+// known.
+func (t *Transcript) Line(name string) int {
+	i := slices.IndexFunc(t.entries, func(e archive.Entry) bool { return e.Name == name })
+	line := 0
+	for _, m := range t.marks {
+		if i >= m.entry {
+			line = m.line
+		}
+	}
+	return line
+}
+
+// Last renders the entries of the last step, without the prompts, which are long.
+func (t *Transcript) Last() string {
+	from := 0
+	if n := len(t.marks); n > 0 {
+		from = t.marks[n-1].entry
+	}
+	var entries []archive.Entry
+	for _, e := range t.entries[from:] {
+		if !strings.HasSuffix(e.Name, PromptSuffix) {
+			entries = append(entries, e)
+		}
+	}
+	return string(archive.Format("", entries))
+}
+
+// PromptSuffix ends the names of entries that are prompts.
+const PromptSuffix = " prompt"
 
 // AddStep adds one tool call: a head, and the pages that need room of their own.
 func (t *Transcript) AddStep(name string, head []string, pages []Page) {
@@ -50,7 +108,9 @@ func (t *Transcript) AddStep(name string, head []string, pages []Page) {
 		below = append(below, archive.Entry{Name: fmt.Sprintf("%s page %d", name, i+1), Text: p.Text})
 	}
 	t.Add(name, strings.Join(head, "\n")+"\n")
-	t.entries = append(t.entries, below...)
+	for _, e := range below {
+		t.Add(e.Name, e.Text)
+	}
 }
 
 // Page is one result as the model saw it.

@@ -1,7 +1,6 @@
 package library
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,7 +31,7 @@ func NoScenario(path string) error {
 	if err != nil {
 		return nil // there is none, or whoever reads or writes it says why not
 	}
-	_, sections := archive.Split(string(archive.UndoCRLF(data)))
+	_, sections := archive.Split(archive.Text(data))
 	for _, s := range sections {
 		if s.Name == scenario.SpecName {
 			return fmt.Errorf("the golden would be written over the scenario %s, choose another directory for the goldens", path)
@@ -46,7 +45,7 @@ func NoScenario(path string) error {
 // temporary file beside it and renames that, so that a reader and an interrupted
 // run see the old one or the new one.
 func WriteGolden(path string, data []byte) (changed bool, err error) {
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(archive.UndoCRLF(old), data) {
+	if old, err := os.ReadFile(path); err == nil && archive.Text(old) == string(data) {
 		return false, nil
 	}
 	dir := filepath.Dir(path)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
+	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
 
@@ -14,7 +16,12 @@ import (
 // stays bound to its value.
 type Names struct {
 	revisions, cursors series
+	latest             map[string]string // revisions that were asked for by path, as they were written
+	repeats            []scenario.Repeat
 }
+
+// Latest returns the revision that a file has now.
+type Latest func(path string) (vfs.Revision, error)
 
 // series numbers the values of one kind.
 type series struct {
@@ -23,9 +30,13 @@ type series struct {
 	numbers map[string]int
 }
 
-// NewNames returns names that have seen nothing.
-func NewNames() *Names {
-	return &Names{series{kind: "rev", numbers: map[string]int{}}, series{kind: "cursor", numbers: map[string]int{}}}
+// NewNames returns names that have seen nothing. Arguments are shown with these
+// repeated texts as they were written.
+func NewNames(repeats []scenario.Repeat) *Names {
+	return &Names{
+		series{kind: "rev", numbers: map[string]int{}}, series{kind: "cursor", numbers: map[string]int{}},
+		map[string]string{}, repeats,
+	}
 }
 
 func (s *series) see(value string) {
@@ -79,27 +90,51 @@ func (n *Names) See(out agenttool.Output) {
 }
 
 // Resolve puts the values into scripted arguments: whole values of revision and
-// cursor only. A number that has not been seen is an error.
-func (n *Names) Resolve(input json.RawMessage) (json.RawMessage, error) {
-	var unseen error
+// cursor only. A number that has not been seen is an error, and so is the path of
+// a file that has no revision.
+func (n *Names) Resolve(input json.RawMessage, latest Latest) (json.RawMessage, error) {
+	var failed error
 	out := rewriteValues(string(input), isArgument, func(text string) (string, bool) {
 		for _, s := range []*series{&n.revisions, &n.cursors} {
 			value, ok, err := s.value(text)
 			if err != nil {
-				unseen = err
+				failed = err
 			}
 			if ok {
 				return value, true
 			}
 		}
-		return "", false
+		path, named := strings.CutPrefix(text, "<rev:/")
+		path, closed := strings.CutSuffix(path, ">")
+		if !named || !closed {
+			return "", false
+		}
+		revision, err := latest("/" + path)
+		if err != nil {
+			failed = fmt.Errorf("%s: %w", text, err)
+			return "", false
+		}
+		if _, numbered := n.revisions.label(string(revision)); !numbered {
+			n.latest[string(revision)] = text
+		}
+		return string(revision), true
 	})
-	return json.RawMessage(out), unseen
+	return json.RawMessage(out), failed
 }
 
 // Input puts the labels back into arguments, for people.
 func (n *Names) Input(input json.RawMessage) string {
-	return rewriteValues(string(input), isArgument, n.label)
+	text := rewriteValues(string(input), isArgument, func(value string) (string, bool) {
+		if l, ok := n.label(value); ok {
+			return l, true
+		}
+		l, ok := n.latest[value]
+		return l, ok
+	})
+	for _, r := range n.repeats {
+		text = strings.ReplaceAll(text, r.Text, r.Written)
+	}
+	return text
 }
 
 // Text puts labels into what a tool showed: into the JSON of its first line,

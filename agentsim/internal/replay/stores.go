@@ -81,13 +81,18 @@ func newStores(sc *scenario.Scenario, newStore NewStore, c *Clock) (*stores, err
 	slices.SortFunc(s.specs, func(a, b placed) int { return len(b.prefix) - len(a.prefix) })
 	s.specs = append(s.specs, placed{"/", def, map[string]string{}})
 	for _, path := range slices.Sorted(maps.Keys(sc.Seeds)) { // so that the same error comes each time
-		i := slices.IndexFunc(s.specs, func(p placed) bool { return vpath.Within(path, p.prefix) })
-		if path == s.specs[i].prefix {
-			return nil, s.specs[i].spec.Pos.Errorf("the seed %s is exactly at a route, where no file can be", path)
+		p := s.placeOf(path)
+		if path == p.prefix {
+			return nil, p.spec.Pos.Errorf("the seed %s is exactly at a route, where no file can be", path)
 		}
-		s.specs[i].seeds[vpath.Rel(path, s.specs[i].prefix)] = sc.Seeds[path]
+		p.seeds[vpath.Rel(path, p.prefix)] = sc.Seeds[path]
 	}
 	return s, nil
+}
+
+// placeOf returns the store that a path belongs to.
+func (s *stores) placeOf(path string) placed {
+	return s.specs[slices.IndexFunc(s.specs, func(p placed) bool { return vpath.Within(path, p.prefix) })]
 }
 
 // view returns what a conversation sees.
@@ -201,11 +206,16 @@ func (s *stores) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (inst *instance) close(ctx context.Context) error {
-	b := inst.b
+// sound is the store without the fault that a scenario gives it.
+func (inst *instance) sound() vfs.Backend {
 	if inst.fault != nil {
-		b = inst.fault.b
+		return inst.fault.b
 	}
+	return inst.b
+}
+
+func (inst *instance) close(ctx context.Context) error {
+	b := inst.sound()
 	var errs []error
 	if inst.clean {
 		for info, err := range vfs.Walk(ctx, b, "/") {

@@ -8,6 +8,9 @@ import (
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
 	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
+	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
+	"github.com/goliathfs/goliathfs/agentsim/memory"
+	"github.com/goliathfs/goliathfs/agentsim/turn"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
@@ -20,6 +23,8 @@ type Options struct {
 	Tokenizer string
 	// Tokenizers gives counters by name; nil means that there is only Estimate.
 	Tokenizers func(name string) (agenttool.TokenCounter, error)
+	// NewAgent makes what the application brings along; nil means nothing.
+	NewAgent func(ctx context.Context, scenario string) (Agent, error)
 }
 
 // Estimate is the name of the counter that is always there.
@@ -42,6 +47,14 @@ func (o Options) counter(sc *scenario.Scenario) (name string, count agenttool.To
 	return name, count, err
 }
 
+// Agent is what an application's own agent brings along; see agentsim.Agent.
+type Agent struct {
+	Functions   []turn.Function
+	Hooks       []turn.Hooks
+	CountTokens agenttool.TokenCounter
+	MemoryFor   memory.Factory
+}
+
 // World is one replay under way.
 type World struct {
 	Scenario   *scenario.Scenario
@@ -51,6 +64,7 @@ type World struct {
 	Tools      *agenttool.Toolset // nil when the scenario offers none
 	// CountTokens is the tokenizer of the model; nil means the estimate.
 	CountTokens agenttool.TokenCounter
+	Agent       Agent // of the application
 
 	stores *stores
 	used   []string // conversations, in order of first use
@@ -58,7 +72,7 @@ type World struct {
 
 // Run replays a scenario from its first state. The transcript is never nil.
 func Run(ctx context.Context, sc *scenario.Scenario, script Script, opts Options) (*golden.Transcript, error) {
-	w := &World{Scenario: sc, Clock: &Clock{}, Names: NewNames(), Transcript: golden.New(sc.Name)}
+	w := &World{Scenario: sc, Clock: &Clock{}, Names: NewNames(sc.Repeats), Transcript: golden.New(sc.Name)}
 	name, count, err := opts.counter(sc)
 	if err != nil {
 		return w.Transcript, err
@@ -69,7 +83,7 @@ func Run(ctx context.Context, sc *scenario.Scenario, script Script, opts Options
 	if w.stores, err = newStores(sc, opts.NewStore, w.Clock); err != nil {
 		return w.Transcript, err
 	}
-	err = w.run(ctx, script)
+	err = w.run(ctx, script, opts)
 	// The stores are cleaned up also when ctx has ended.
 	if closeErr := w.stores.close(context.WithoutCancel(ctx)); closeErr != nil && err == nil {
 		err = fmt.Errorf("the scenario ran, but its stores cannot be closed: %w", closeErr)
@@ -77,14 +91,27 @@ func Run(ctx context.Context, sc *scenario.Scenario, script Script, opts Options
 	return w.Transcript, err
 }
 
-func (w *World) run(ctx context.Context, script Script) error {
+func (w *World) run(ctx context.Context, script Script, opts Options) error {
+	if opts.NewAgent != nil {
+		var err error
+		if w.Agent, err = opts.NewAgent(ctx, w.Scenario.Name); err != nil {
+			return fmt.Errorf("the application's agent cannot be made: %w", err)
+		}
+		if w.CountTokens == nil {
+			w.CountTokens = w.Agent.CountTokens
+		}
+	}
 	if err := w.makeTools(); err != nil {
 		return w.Scenario.Pos.Errorf("filesystem: %v", err)
 	}
 	if err := script.Run(ctx, w); err != nil {
 		return err
 	}
-	return w.addFiles(ctx)
+	w.Transcript.Mark(0)
+	if err := w.addFiles(ctx); err != nil {
+		return err
+	}
+	return w.Transcript.Err()
 }
 
 // Tokens counts a text as the scenario's model does.
@@ -124,10 +151,12 @@ func (w *World) makeTools() error {
 	return err
 }
 
-// Begin is called before each step: time moves on, and the files of its
-// conversation will be shown at the end.
-func (w *World) Begin(conversation string) {
+// Begin is called before each step, with its place in scenario.yaml: time moves
+// on, what the transcript gets from now on belongs to that place, and the files of
+// the step's conversation will be shown at the end.
+func (w *World) Begin(conversation string, pos strictyaml.Pos) {
 	w.Clock.Tick()
+	w.Transcript.Mark(pos.Line)
 	if !slices.Contains(w.used, conversation) {
 		w.used = append(w.used, conversation)
 	}

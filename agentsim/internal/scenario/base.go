@@ -20,6 +20,10 @@ type Base struct {
 	Filesystem Filesystem      `yaml:"filesystem"`
 	Stores     Stores          `yaml:"stores"`
 	Files      map[string]File `yaml:"files"`
+
+	// Repeats are the texts that Expand has made, by their form in JSON.
+	Repeats []Repeat
+	made    int // bytes of seeds and repeated texts
 }
 
 // Validate implements strictyaml.Validator.
@@ -128,13 +132,16 @@ func (s *Store) Validate() error {
 	return nil
 }
 
-// File is a seed that txtar cannot say.
+// File is the content of a file: a text, or one that is repeated.
 type File struct {
 	Pos    strictyaml.Pos
 	Text   *string `yaml:"text"`
 	Repeat *string `yaml:"repeat"`
 	Count  int     `yaml:"count"`
 }
+
+// SetText implements strictyaml.Short.
+func (f *File) SetText(text string) { f.Text = &text }
 
 // Validate implements strictyaml.Validator.
 func (f *File) Validate() error {

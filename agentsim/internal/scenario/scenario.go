@@ -42,7 +42,7 @@ type Part interface {
 // Read reads a scenario from memory, and fills the part of its kind: parts[i]
 // for the i that is returned. The file is named in errors only.
 func Read(file, name string, data []byte, parts ...Part) (sc *Scenario, i int, err error) {
-	comment, sections := archive.Split(strings.TrimPrefix(string(archive.UndoCRLF(data)), "\ufeff")) // some editors begin a file with U+FEFF
+	comment, sections := archive.Split(archive.Text(data))
 	sc = &Scenario{Path: file, Name: name, Description: strings.TrimSpace(comment), Seeds: map[string]string{}}
 	found := false
 	for _, s := range sections {

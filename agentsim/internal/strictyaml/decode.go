@@ -16,6 +16,14 @@ import (
 // Enum is implemented by a string type that takes only some values.
 type Enum interface{ Allowed() []string }
 
+// Many is implemented by a slice type that may be given as its only item, without
+// the brackets.
+type Many interface{ OneOrMany() }
+
+// Short is implemented by a struct, by its pointer, that may be given as one text
+// in place of its names.
+type Short interface{ SetText(text string) }
+
 // Validator is implemented by a decoded struct with rules of its own. Its error
 // is reported at the struct's place unless it is an *Error already.
 type Validator interface{ Validate() error }
@@ -113,6 +121,11 @@ func (d *decoder) value(n ast.Node, v reflect.Value, depth int) error {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
+		if short, ok := v.Addr().Interface().(Short); ok {
+			if done, err := d.short(n, v, short); done {
+				return err
+			}
+		}
 		return d.structure(n, []reflect.Value{v}, depth)
 	case reflect.Map:
 		return d.mapping(n, v, depth)
@@ -156,6 +169,25 @@ func (d *decoder) key(p *ast.MappingValueNode) (string, error) {
 		return k.GetToken().Value, nil
 	}
 	return "", d.pos(p.Key.GetToken()).Errorf("a name must be a plain or quoted text, not %s", kindOf(p.Key))
+}
+
+// short fills a struct from the text that stands for it.
+func (d *decoder) short(n ast.Node, v reflect.Value, short Short) (done bool, err error) {
+	s, ok := text(n)
+	if !ok {
+		return false, nil
+	}
+	pos := d.pos(n.GetToken())
+	if err := decimal(n); err != nil {
+		return true, pos.Errorf("%v", err)
+	}
+	for i := range v.NumField() {
+		if v.Type().Field(i).Type == posType {
+			v.Field(i).Set(reflect.ValueOf(pos))
+		}
+	}
+	short.SetText(s)
+	return true, d.validate(v, pos)
 }
 
 // structure fills structs from one mapping.
@@ -234,6 +266,10 @@ func (d *decoder) mapping(n ast.Node, v reflect.Value, depth int) error {
 
 func (d *decoder) list(n ast.Node, v reflect.Value, depth int) error {
 	seq, ok := n.(*ast.SequenceNode)
+	if _, one := v.Interface().(Many); one && !ok {
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		return d.value(n, v.Index(0), depth)
+	}
 	if !ok {
 		return d.pos(n.GetToken()).Errorf("a list belongs here, not %s", kindOf(n))
 	}
@@ -263,14 +299,17 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value) error {
 		v.SetInt(i)
 	case reflect.String:
 		s, ok := text(n)
+		if e, isEnum := v.Interface().(Enum); isEnum && !(ok && slices.Contains(e.Allowed(), s)) {
+			return pos.Errorf("%s is not a value that is known here; allowed are %s", strings.TrimPrefix(kindOf(n), "the text "), strings.Join(e.Allowed(), ", "))
+		}
 		if _, null := n.(*ast.NullNode); null {
 			return pos.Errorf("a text belongs here, not nothing; write \"\" for an empty one")
 		}
 		if !ok {
 			return pos.Errorf("a text belongs here, not %s; put it in double quotes if it is meant as text", kindOf(n))
 		}
-		if e, ok := v.Interface().(Enum); ok && !slices.Contains(e.Allowed(), s) {
-			return pos.Errorf("%q is not a value that is known here; allowed are %s", s, strings.Join(e.Allowed(), ", "))
+		if err := decimal(n); err != nil {
+			return pos.Errorf("%v", err)
 		}
 		v.SetString(s)
 	default:
@@ -280,13 +319,16 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value) error {
 }
 
 func wholeNumber(n ast.Node) (int64, error) {
-	i, ok := n.(*ast.IntegerNode)
-	if !ok {
+	if _, ok := n.(*ast.IntegerNode); !ok {
 		return 0, fmt.Errorf("a whole number belongs here, not %s", kindOf(n))
 	}
-	number, err := strconv.ParseInt(fmt.Sprint(i.Value), 10, 0)
+	if err := decimal(n); err != nil {
+		return 0, err
+	}
+	written := n.GetToken().Value
+	number, err := strconv.ParseInt(written, 10, 0)
 	if err != nil {
-		return 0, fmt.Errorf("the number %v is too large", i.Value)
+		return 0, fmt.Errorf("the number %s is too large", written)
 	}
 	return number, nil
 }

@@ -24,6 +24,26 @@ type doc struct {
 	Tags  []string        `yaml:"tags"`
 	Sub   map[string]item `yaml:"sub"`
 	Raw   json.RawMessage `yaml:"raw"`
+	Any   texts           `yaml:"any"`
+	Short short           `yaml:"short"`
+}
+
+type texts []string
+
+func (texts) OneOrMany() {}
+
+type short struct {
+	Pos  strictyaml.Pos
+	Text string `yaml:"text"`
+}
+
+func (s *short) SetText(text string) { s.Text = "short " + text }
+
+func (s *short) Validate() error {
+	if s.Text == "short bad" {
+		return errors.New("it is bad")
+	}
+	return nil
 }
 
 type item struct {
@@ -40,7 +60,7 @@ func (i *item) Validate() error {
 
 func TestDecode(t *testing.T) {
 	var d doc
-	if err := strictyaml.Decode("f", 10, []byte("name: |\n  two\n  lines\ncount: 31\non: true\ncolor: green\ntags: [yes, '1']\nsub:\n  a: {size: 1}\n  '': {}\nraw: {b: [1, 1.5, null, true, \"<&>\"], a: ~}\n"), &d); err != nil {
+	if err := strictyaml.Decode("f", 10, []byte("\ufeffname: |\n  two\n  lines\ncount: 31\non: true\ncolor: green\ntags: [yes, '1']\nsub:\n  a: {size: 1}\n  '': {}\nraw: {b: [1, 1.5, null, true, \"<&>\"], a: ~}\nany: one\nshort: text\n"), &d); err != nil {
 		t.Fatal(err)
 	}
 	n := 31
@@ -48,6 +68,7 @@ func TestDecode(t *testing.T) {
 		Pos: strictyaml.Pos{File: "f", Line: 10, Column: 1}, Name: "two\nlines\n", Count: &n, On: true, Color: "green", Tags: []string{"yes", "1"},
 		Sub: map[string]item{"a": {strictyaml.Pos{File: "f", Line: 18, Column: 7}, 1}, "": {Pos: strictyaml.Pos{File: "f", Line: 19, Column: 7}}},
 		Raw: json.RawMessage(`{"b":[1,1.5,null,true,"<&>"],"a":null}`),
+		Any: texts{"one"}, Short: short{strictyaml.Pos{File: "f", Line: 22, Column: 8}, "short text"},
 	}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("decoded (-want +got):\n%s", diff)
@@ -56,9 +77,31 @@ func TestDecode(t *testing.T) {
 
 func TestErrorsSayWhereAndWhat(t *testing.T) {
 	for _, tt := range []struct{ src, place, message string }{
-		{"nam: x", "f:5:1", `"nam" is not a name that is known here; allowed are name, count, on, color, tags, sub, raw`},
+		{"nam: x", "f:5:1", `"nam" is not a name that is known here; allowed are name, count, on, color, tags, sub, raw, any, short`},
 		{"name: x\nsub:\n  a: {sise: 1}", "f:7:7", "allowed are size"},
 		{"color: blue", "f:5:8", "allowed are red, green"},
+		{"color: true", "f:5:8", "true is not a value that is known here; allowed are red, green"},
+		{"color: [red]", "f:5:8", "a list is not a value that is known here"},
+		{"color:", "f:5:8", "allowed are red, green"},
+		{"any: {a: 1}", "f:5:6", "a text belongs here"},
+		{"any: 5", "f:5:6", "double quotes"},
+		{"short: bad", "f:5:8", "it is bad"},
+		{"short: 5", "f:5:8", "names with values"},
+		{"short: 1e5", "f:5:8", "decimal"},
+		{"count: 010", "f:5:8", "differ over the number 010"},
+		{"count: 1_0", "f:5:8", "decimal"},
+		{"count: 0b11", "f:5:8", "decimal"},
+		{"count: 0x1F", "f:5:8", "decimal"},
+		{"count: 0o7", "f:5:8", "decimal"},
+		{"count: +5", "f:5:8", "decimal"},
+		{"count: 1e3", "f:5:8", "a whole number"},
+		{"name: 08", "f:5:7", "decimal"},
+		{"raw: [010]", "f:5:7", "decimal"},
+		{"raw: {a: 1e3}", "f:5:10", "decimal"},
+		{"raw: 1_0.5", "f:5:6", "decimal"},
+		{"raw: .5", "f:5:6", "decimal"},
+		{"raw: 0b11", "f:5:6", "decimal"},
+		{"raw: 99999999999999999999", "f:5:6", "decimal"},
 		{"count: many", "f:5:8", "a whole number"},
 		{"count: 1.5", "f:5:8", "a whole number"},
 		{"count: 99999999999999999999", "f:5:8", "a whole number"},
@@ -89,6 +132,18 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 		if !errors.As(err, &se) || !strings.HasPrefix(err.Error(), tt.place) || !strings.Contains(err.Error(), tt.message) {
 			t.Errorf("%.40q: %v; want %s and %q", tt.src, err, tt.place, tt.message)
 		}
+	}
+}
+
+// What is a number to every reader, and what is in quotes, passes as it stands.
+func TestNumbers(t *testing.T) {
+	var d doc
+	const src = `raw: [0, -5, 1.50, -0.5e-3, "010", '1e3', 2026-01-01, 1.2.3]`
+	if err := strictyaml.Decode("f", 1, []byte(src+"\nname: \"08\"\n"), &d); err != nil {
+		t.Fatal(err)
+	}
+	if want := `[0,-5,1.50,-0.5e-3,"010","1e3","2026-01-01","1.2.3"]`; string(d.Raw) != want || d.Name != "08" {
+		t.Errorf("read as %s and %q, want %s", d.Raw, d.Name, want)
 	}
 }
 

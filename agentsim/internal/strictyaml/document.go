@@ -1,6 +1,7 @@
 package strictyaml
 
 import (
+	"bytes"
 	"reflect"
 	"unicode/utf8"
 
@@ -25,6 +26,7 @@ type Name struct {
 // Parse reads src, whose first line is line firstLine of file: a mapping whose
 // names differ. Every error is an *Error.
 func Parse(file string, firstLine int, src []byte) (*Document, error) {
+	src = bytes.TrimPrefix(src, []byte("\ufeff")) // some editors begin a text with it
 	d := &decoder{file, firstLine}
 	if !utf8.Valid(src) {
 		return nil, d.at(1, 1).Errorf("this is not valid UTF-8")

@@ -25,15 +25,15 @@ func (d *decoder) appendJSON(b *bytes.Buffer, n ast.Node, depth int) error {
 		b.WriteString("null")
 	case *ast.BoolNode:
 		fmt.Fprint(b, v.Value)
-	case *ast.IntegerNode:
-		fmt.Fprint(b, v.Value)
-	case *ast.FloatNode:
-		raw, err := json.Marshal(v.Value)
-		if err != nil {
-			return pos.Errorf("%s is no number that JSON knows", v.GetToken().Value)
+	case *ast.IntegerNode, *ast.FloatNode:
+		if err := decimal(v); err != nil {
+			return pos.Errorf("%v", err)
 		}
-		b.Write(raw)
+		b.WriteString(v.GetToken().Value)
 	case *ast.StringNode, *ast.LiteralNode:
+		if err := decimal(v); err != nil {
+			return pos.Errorf("%v", err)
+		}
 		s, _ := text(n)
 		appendText(b, s)
 	case *ast.SequenceNode:

@@ -1,24 +1,60 @@
 package turns
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
 	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
+	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 	"github.com/goliathfs/goliathfs/agentsim/turn"
 )
 
 // expect is what must hold of a turn, whatever the golden says.
 type expect struct {
-	HandledBy  handler    `yaml:"handledBy"`
-	Steps      *int       `yaml:"steps"`
-	Answer     *string    `yaml:"answer"`   // exactly
-	Contains   string     `yaml:"contains"` // somewhere in the answer
-	Reason     reason     `yaml:"reason"`   // of the escalation
-	BestEffort *bool      `yaml:"bestEffort"`
-	Refused    *bool      `yaml:"refused"`
-	Error      *string    `yaml:"error"` // a part of the error that the run ends with
-	Tools      []toolStep `yaml:"tools"` // what each step did
+	Pos        strictyaml.Pos
+	HandledBy  handler                      `yaml:"handledBy"`
+	Steps      *int                         `yaml:"steps"`
+	Answer     *string                      `yaml:"answer"`   // exactly
+	Contains   scenario.Texts               `yaml:"contains"` // in the answer
+	Lacks      scenario.Texts               `yaml:"lacks"`    // in the answer
+	Reason     reason                       `yaml:"reason"`   // of the escalation, or none
+	BestEffort *bool                        `yaml:"bestEffort"`
+	Refused    *bool                        `yaml:"refused"`
+	Error      *string                      `yaml:"error"`    // a part of the error that the run ends with
+	Tools      []toolStep                   `yaml:"tools"`    // what each step did
+	Prompt     prompts                      `yaml:"prompt"`   // what the model was sent
+	Fallback   *given                       `yaml:"fallback"` // what the fallback was given
+	Memory     *memoryExpect                `yaml:"memory"`   // of the conversation, after the turn
+	Files      map[string]scenario.FileText `yaml:"files"`    // of the conversation, after the turn
+}
+
+// Validate implements strictyaml.Validator.
+func (e *expect) Validate() error {
+	if e.Error != nil && e.outcome() != "" {
+		return fmt.Errorf("a run that ends with an error has no outcome, so %s cannot stand beside error", e.outcome())
+	}
+	return nil
+}
+
+// outcome is the name of an expectation that needs an outcome, "" if there is
+// none.
+func (e *expect) outcome() string {
+	for _, option := range []struct {
+		name string
+		set  bool
+	}{
+		{"handledBy", e.HandledBy != ""}, {"steps", e.Steps != nil}, {"answer", e.Answer != nil}, {"contains", e.Contains != nil},
+		{"lacks", e.Lacks != nil}, {"reason", e.Reason != ""}, {"bestEffort", e.BestEffort != nil}, {"refused", e.Refused != nil},
+		{"tools", e.Tools != nil},
+	} {
+		if option.set {
+			return option.name
+		}
+	}
+	return ""
 }
 
 type handler string
@@ -34,9 +70,11 @@ func (handler) Allowed() []string {
 
 type reason string
 
+const noReason = "none"
+
 // Allowed implements strictyaml.Enum.
 func (reason) Allowed() []string {
-	var names []string
+	names := []string{noReason}
 	for _, r := range turn.Reasons() {
 		names = append(names, string(r))
 	}
@@ -45,9 +83,12 @@ func (reason) Allowed() []string {
 
 // toolStep is one step as an expectation names it.
 type toolStep struct {
-	Tool   string        `yaml:"tool"`
-	Status stepStatus    `yaml:"status"`
-	Error  scenario.Code `yaml:"error"`
+	Tool      string         `yaml:"tool"`
+	Status    stepStatus     `yaml:"status"`
+	Error     scenario.Code  `yaml:"error"`
+	MaxTokens *int           `yaml:"maxTokens"`
+	Contains  scenario.Texts `yaml:"contains"` // in what the model sees of it
+	Lacks     scenario.Texts `yaml:"lacks"`
 }
 
 type stepStatus string
@@ -61,34 +102,97 @@ func (stepStatus) Allowed() []string {
 	return names
 }
 
+// promptExpect is about the prompts of a stage, or of all.
+type promptExpect struct {
+	Stage     stage          `yaml:"stage"`
+	Contains  scenario.Texts `yaml:"contains"` // in at least one of them
+	Lacks     scenario.Texts `yaml:"lacks"`    // in each of them
+	MaxTokens *int           `yaml:"maxTokens"`
+}
+
+type prompts []promptExpect
+
+// OneOrMany implements strictyaml.Many.
+func (prompts) OneOrMany() {}
+
+type stage string
+
+// Allowed implements strictyaml.Enum.
+func (stage) Allowed() []string {
+	return []string{string(turn.StagePlan), string(turn.StageArguments), string(turn.StageAnswer), string(turn.StageScribe)}
+}
+
+// given is about what the fallback was given, as the transcript shows it and with
+// the text of each step.
+type given struct {
+	Contains scenario.Texts `yaml:"contains"`
+	Lacks    scenario.Texts `yaml:"lacks"`
+}
+
+type memoryExpect struct {
+	Summary *scenario.Text `yaml:"summary"`
+	Recent  *[]exchange    `yaml:"recent"` // what is left out of one is not compared
+}
+
 // check compares a run that ended.
-func (e *expect) check(out *turn.Outcome, err error) error {
-	switch {
-	case err != nil && e.Error == nil:
-		return fmt.Errorf("the run failed: %w", err)
-	case err != nil:
-		if !strings.Contains(err.Error(), *e.Error) {
-			return fmt.Errorf("the run failed with %q, which does not contain %q", err, *e.Error)
+func (e *expect) check(ctx context.Context, p *player, t *turnScript, out *turn.Outcome, err error) error {
+	if err := e.checkEnd(t, err); err != nil {
+		return err
+	}
+	checks := []func() error{
+		func() error { return e.checkPrompts(p.trace.prompts) },
+		func() error { return e.checkFallback(p.trace.given) },
+		func() error { return e.checkMemory(ctx, p.memories, t.Conversation) },
+		func() error { return p.w.CheckFiles(ctx, t.Conversation, e.Files) },
+	}
+	if out != nil {
+		checks = append([]func() error{func() error { return e.checkOutcome(out) }, func() error { return e.checkTools(out.Steps) }}, checks...)
+	}
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return because(out, err)
 		}
+	}
+	return nil
+}
+
+// checkEnd compares whether and how the run failed.
+func (e *expect) checkEnd(t *turnScript, err error) error {
+	switch {
+	case t.Cancel && errors.Is(err, context.Canceled):
 		return nil
-	case e.Error != nil:
+	case t.Cancel && err == nil:
+		return errors.New("the turn ended before it was cancelled: cancel takes effect when the model is asked for more than its replies")
+	case err == nil && e.Error != nil:
 		return fmt.Errorf("the run succeeded where expect.error is %q", *e.Error)
+	case err == nil:
+		return nil
+	case e.Error == nil:
+		return fmt.Errorf("the run failed: %w", err)
+	case !strings.Contains(err.Error(), *e.Error):
+		return fmt.Errorf("the run failed with %q, which does not contain %q", err, *e.Error)
+	}
+	return nil
+}
+
+func (e *expect) checkOutcome(out *turn.Outcome) error {
+	switch {
 	case e.HandledBy != "" && string(out.HandledBy) != string(e.HandledBy):
-		return fmt.Errorf("the turn was handled by %s where expect.handledBy is %s%s", by(out.HandledBy), e.HandledBy, why(out))
+		return fmt.Errorf("the turn was handled by %s where expect.handledBy is %s", by(out.HandledBy), e.HandledBy)
 	case e.Steps != nil && len(out.Steps) != *e.Steps:
 		return fmt.Errorf("the number of steps is %d where expect.steps is %d", len(out.Steps), *e.Steps)
 	case e.Answer != nil && out.Answer != *e.Answer:
-		return fmt.Errorf("the answer is %q where expect.answer is %q", out.Answer, *e.Answer)
-	case !strings.Contains(out.Answer, e.Contains):
-		return fmt.Errorf("the answer %q does not contain %q, as expect.contains asks", out.Answer, e.Contains)
-	case e.Reason != "" && string(out.Reason) != string(e.Reason):
-		return fmt.Errorf("the turn was escalated for the reason %s where expect.reason is %s", orNone(string(out.Reason)), e.Reason)
+		return &replay.Unmet{Message: fmt.Sprintf("the answer is %q where expect.answer is %q", out.Answer, *e.Answer), Looked: out.Answer}
+	case e.Reason == noReason && out.Reason != "":
+		return fmt.Errorf("the turn was escalated where expect.reason is %s", noReason)
+	case e.Reason != "" && e.Reason != noReason && string(out.Reason) != string(e.Reason):
+		return fmt.Errorf("the reason of the escalation is %s where expect.reason is %s", orNone(string(out.Reason)), e.Reason)
 	case e.BestEffort != nil && out.BestEffort != *e.BestEffort:
 		return fmt.Errorf("bestEffort is %t where %t is expected", out.BestEffort, *e.BestEffort)
 	case e.Refused != nil && out.Refused != *e.Refused:
 		return fmt.Errorf("refused is %t where %t is expected", out.Refused, *e.Refused)
 	}
-	return e.checkTools(out.Steps)
+	return replay.CheckParts("the answer", "expect", out.Answer, e.Contains, e.Lacks)
 }
 
 func (e *expect) checkTools(steps []turn.Step) error {
@@ -99,14 +203,90 @@ func (e *expect) checkTools(steps []turn.Step) error {
 		return fmt.Errorf("the number of steps is %d where expect.tools names %d", len(steps), len(e.Tools))
 	}
 	for i, want := range e.Tools {
-		got := steps[i]
-		switch {
-		case want.Tool != "" && got.Tool != want.Tool:
-			return fmt.Errorf("step %d ran %s where expect.tools names %s", i+1, got.Tool, want.Tool)
-		case want.Status != "" && string(got.Status) != string(want.Status):
-			return fmt.Errorf("step %d (%s) is %s where expect.tools says %s", i+1, got.Tool, got.Status, want.Status)
-		case want.Error != "" && string(got.Code) != string(want.Error):
-			return fmt.Errorf("step %d (%s) has the error code %s where expect.tools says %s", i+1, got.Tool, orNone(string(got.Code)), want.Error)
+		if err := want.check(fmt.Sprintf("step %d", i+1), steps[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (want toolStep) check(step string, got turn.Step) error {
+	switch {
+	case want.Tool != "" && got.Tool != want.Tool:
+		return fmt.Errorf("%s ran %s where expect.tools names %s", step, got.Tool, want.Tool)
+	case want.Status != "" && string(got.Status) != string(want.Status):
+		return fmt.Errorf("%s (%s) is %s where expect.tools says %s: %s", step, got.Tool, got.Status, want.Status, got.Text)
+	case want.Error != "" && string(got.Code) != string(want.Error):
+		return fmt.Errorf("%s (%s) has the error code %s where expect.tools says %s", step, got.Tool, orNone(string(got.Code)), want.Error)
+	case want.MaxTokens != nil && got.Tokens > *want.MaxTokens:
+		return fmt.Errorf("%s (%s) costs %d tokens where expect.tools says maxTokens: %d", step, got.Tool, got.Tokens, *want.MaxTokens)
+	}
+	return replay.CheckParts(fmt.Sprintf("what the model sees of %s (%s)", step, got.Tool), "expect.tools", got.Text, want.Contains, want.Lacks)
+}
+
+func (e *expect) checkPrompts(sent []prompt) error {
+	for _, want := range e.Prompt {
+		if err := want.check(sent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (want promptExpect) check(sent []prompt) error {
+	what := "the prompts"
+	if want.Stage != "" {
+		what = fmt.Sprintf("the %s prompts", want.Stage)
+	}
+	var all []string
+	for _, p := range sent {
+		if want.Stage != "" && string(p.stage) != string(want.Stage) {
+			continue
+		}
+		all = append(all, p.text)
+		if want.MaxTokens != nil && p.tokens > *want.MaxTokens {
+			return &replay.Unmet{Message: fmt.Sprintf("the prompt of %s costs %d tokens where expect.prompt.maxTokens is %d", p.step, p.tokens, *want.MaxTokens), Looked: p.text}
+		}
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("the model was sent none of %s that expect.prompt is about", what)
+	}
+	return replay.CheckParts(what, "expect.prompt", strings.Join(all, "\n"), want.Contains, want.Lacks)
+}
+
+func (e *expect) checkFallback(given *string) error {
+	switch {
+	case e.Fallback == nil:
+		return nil
+	case given == nil:
+		return errors.New("the fallback was not asked, and expect.fallback is about what it is given")
+	}
+	return replay.CheckParts("what the fallback was given", "expect.fallback", *given, e.Fallback.Contains, e.Fallback.Lacks)
+}
+
+func (e *expect) checkMemory(ctx context.Context, m *memories, conversation string) error {
+	if e.Memory == nil {
+		return nil
+	}
+	loaded, err := m.load(ctx, conversation)
+	if err != nil {
+		return fmt.Errorf("expect.memory: %w", err)
+	}
+	if e.Memory.Summary != nil {
+		if err := replay.CheckText("the remembered summary", "expect.memory.summary", loaded.State.Summary, *e.Memory.Summary); err != nil {
+			return err
+		}
+	}
+	if e.Memory.Recent == nil {
+		return nil
+	}
+	want, got := *e.Memory.Recent, loaded.State.Recent
+	if len(got) != len(want) {
+		return fmt.Errorf("%d exchanges are remembered where expect.memory.recent has %d", len(got), len(want))
+	}
+	for i := range want {
+		if want[i].Ask != "" && want[i].Ask != got[i].Ask || want[i].Answer != "" && want[i].Answer != got[i].Answer {
+			return fmt.Errorf("the remembered exchange %d is %q with the answer %q, not as expect.memory.recent has it", i+1, got[i].Ask, got[i].Answer)
 		}
 	}
 	return nil
@@ -114,19 +294,19 @@ func (e *expect) checkTools(steps []turn.Step) error {
 
 func orNone(s string) string {
 	if s == "" {
-		return "none"
+		return noReason
 	}
 	return s
 }
 
-// why says what the engine knows of a turn that was escalated, for the end of a
-// sentence.
-func why(out *turn.Outcome) string {
-	switch {
-	case out == nil || out.Reason == "":
-		return ""
-	case out.Err == nil:
-		return fmt.Sprintf("; it was escalated for %s", out.Reason)
+// because puts what the engine knows of an escalated turn before what it led to.
+func because(out *turn.Outcome, err error) error {
+	if err == nil || out == nil || out.Reason == "" {
+		return err
 	}
-	return fmt.Sprintf("; it was escalated for %s: %v", out.Reason, out.Err)
+	detail := ""
+	if out.Err != nil {
+		detail = " (" + out.Err.Error() + ")"
+	}
+	return fmt.Errorf("the turn was escalated for %s%s; so %w", out.Reason, detail, err)
 }

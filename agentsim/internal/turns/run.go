@@ -2,11 +2,15 @@ package turns
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
-	"github.com/goliathfs/goliathfs/agentsim/memory"
 	"github.com/goliathfs/goliathfs/agentsim/turn"
+	"github.com/goliathfs/goliathfs/vfs"
 )
 
 // player is a script that is being run.
@@ -16,8 +20,9 @@ type player struct {
 	agent  *turn.Agent
 	model  *relay
 	trace  *trace
-	values *values // the memories
-	shared *cues   // of the agent, for turns without their own
+	shared *cues // of the agent, for turns without their own
+
+	memories *memories
 }
 
 // Run implements replay.Script. It runs the turns with one agent.
@@ -25,39 +30,47 @@ func (s *script) Run(ctx context.Context, w *replay.World) error {
 	p := &player{script: s, w: w, trace: newTrace(w), shared: newCues(&s.Approvals, &s.Fallback)}
 	p.model = &relay{trace: p.trace}
 	var err error
-	if p.values, err = newValues(s.Memory); err != nil {
+	if p.memories, err = newMemories(ctx, w.Agent.MemoryFor, s.Memory); err != nil {
 		return err
 	}
 	if p.agent, err = p.newAgent(); err != nil {
-		return w.Scenario.Pos.Errorf("%v", err)
+		return w.Scenario.Pos.At(err)
+	}
+	if err := p.checkApprovals(); err != nil {
+		return err
 	}
 	for i := range s.Turns {
 		t := &s.Turns[i]
-		w.Begin(t.Conversation)
-		if err := p.turn(ctx, i+1, t); err != nil {
+		w.Begin(t.Conversation, t.Pos)
+		err := p.before(ctx, i+1, t)
+		if err == nil {
+			err = p.turn(ctx, i+1, t)
+		}
+		if err != nil {
 			return replay.StepError(fmt.Sprintf("turn %d", i+1), t.Pos, err)
 		}
 	}
 	if err := p.shared.left(); err != nil {
 		return err
 	}
-	p.values.addTo(w.Transcript)
-	return nil
+	w.Transcript.Mark(0)
+	return p.memories.addTo(ctx, w.Transcript)
 }
 
 func (p *player) newAgent() (*turn.Agent, error) {
 	opts := turn.Options{
 		Window:      p.w.Scenario.WindowTokens(),
 		Budgets:     p.w.Scenario.Budgets.Turn(),
-		CountTokens: p.w.CountTokens,
 		Files:       p.w.Tools,
-		MemoryFor:   memory.KeyValues(p.values, ""),
+		Functions:   p.w.Agent.Functions,
+		CountTokens: p.w.CountTokens,
+		MemoryFor:   p.memories.open,
 		OnEvent:     p.trace.event,
 		Now:         p.w.Clock.Now,
-		Hooks: []turn.Hooks{{Name: "replay", AfterTool: func(_ context.Context, _ turn.RunInfo, s turn.Step) (string, error) {
+		Hooks: append([]turn.Hooks{{Name: "replay", AfterTool: func(_ context.Context, _ turn.RunInfo, s turn.Step) (string, error) {
 			p.w.Names.See(s.Output)
 			return s.Text, nil
-		}}},
+		}}}, p.w.Agent.Hooks...),
 	}
 	if p.MaxSteps != nil {
 		opts.MaxSteps = *p.MaxSteps
@@ -65,11 +78,69 @@ func (p *player) newAgent() (*turn.Agent, error) {
 	return turn.New(p.model, opts)
 }
 
+// checkApprovals refuses an approval that no call can ask for.
+func (p *player) checkApprovals() error {
+	asks, known := map[string]bool{}, map[string]bool{}
+	if p.w.Tools != nil {
+		for _, t := range p.w.Tools.Tools() {
+			known[t.Name], asks[t.Name] = true, t.RequiresApproval
+		}
+	}
+	for _, f := range p.w.Agent.Functions {
+		known[f.Name], asks[f.Name] = true, f.RequiresApproval || f.Writes
+	}
+	lists := [][]approval{p.Approvals}
+	for i := range p.Turns {
+		lists = append(lists, p.Turns[i].Approvals)
+	}
+	for _, a := range slices.Concat(lists...) {
+		switch {
+		case !known[a.Tool]:
+			return a.Pos.Errorf("the approval is for %s, a tool that this scenario does not offer: see filesystem.tools and filesystem.readOnly", a.Tool)
+		case !asks[a.Tool]:
+			return a.Pos.Errorf("the approval is for %s, which changes nothing and asks for none", a.Tool)
+		}
+	}
+	return nil
+}
+
+// before does what happens between the turns.
+func (p *player) before(ctx context.Context, number int, t *turnScript) error {
+	lines, err := p.w.Change(ctx, t.Conversation, t.Change.files())
+	if err != nil {
+		return err
+	}
+	if err := p.memories.change(ctx, t.Change.Memory); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.Change.Memory)) {
+		lines = append(lines, memoryName(id))
+	}
+	if t.Restart {
+		p.memories.restart()
+		if p.agent, err = p.newAgent(); err != nil {
+			return err
+		}
+		lines = append(lines, "restart of the agent")
+	}
+	if lines != nil {
+		p.w.Transcript.Add(fmt.Sprintf("change before turn %d", number), strings.Join(lines, "\n")+"\n")
+	}
+	return nil
+}
+
 // turn runs one turn and checks that everything listed for it was used.
 func (p *player) turn(ctx context.Context, number int, t *turnScript) error {
 	script := turn.NewScripted(replies(t.Model)...)
-	script.Resolve = p.w.Names.Resolve
-	p.model.script = script
+	script.Resolve = func(input json.RawMessage) (json.RawMessage, error) {
+		return p.w.Names.Resolve(input, func(path string) (vfs.Revision, error) { return p.w.Latest(ctx, t.Conversation, path) })
+	}
+	turnCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p.model.script, p.model.left, p.model.cancel = script, len(t.Model), nil
+	if t.Cancel {
+		p.model.cancel = cancel
+	}
 	p.trace.begin(number, t)
 	own := newCues(&t.Approvals, &t.Fallback)
 	approvals, fallback := own, own
@@ -79,33 +150,30 @@ func (p *player) turn(ctx context.Context, number int, t *turnScript) error {
 	if t.Fallback == nil {
 		fallback = p.shared
 	}
-	out, err := p.agent.Run(ctx, t.Ask, p.runOptions(t, approvals, fallback))
+	out, err := p.agent.Run(turnCtx, t.Ask, p.runOptions(t, approvals, fallback))
 	p.trace.end(out, err)
 	if ctx.Err() != nil {
 		return err
 	}
 	for _, failure := range []error{script.Err(), approvals.err, fallback.err} {
 		if failure != nil {
-			return failure
+			return because(out, failure)
 		}
 	}
 	if err != nil { // why the run failed comes before what it therefore left over
-		if err := t.Expect.check(out, err); err != nil {
+		if err := t.Expect.check(ctx, p, t, out, err); err != nil {
 			return err
 		}
 	}
 	for _, failure := range []error{script.Done(), own.left()} {
-		if failure != nil && out != nil && out.Reason != "" {
-			return fmt.Errorf("%w; the turn was escalated for %s", failure, out.Reason)
-		}
 		if failure != nil {
-			return failure
+			return because(out, failure)
 		}
 	}
 	if err := withinBudgets(out); err != nil {
 		return err
 	}
-	return t.Expect.check(out, err)
+	return t.Expect.check(ctx, p, t, out, err)
 }
 
 // runOptions hands the run the cues that are listed; without a list there is no

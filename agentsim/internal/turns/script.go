@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
@@ -35,7 +37,16 @@ var _ replay.Kind = New
 func (*script) Key() string { return Key }
 
 // Check implements scenario.Part.
-func (s *script) Check(*scenario.Base) error {
+func (s *script) Check(b *scenario.Base) error {
+	for i := range s.Turns {
+		t := &s.Turns[i]
+		if err := t.expand(b); err != nil {
+			return t.Pos.At(err)
+		}
+	}
+	if err := s.checkConversations(); err != nil {
+		return err
+	}
 	switch {
 	case len(s.Turns) == 0:
 		return errors.New("turns lists no turn, write one")
@@ -50,16 +61,26 @@ type remembered struct {
 	Summary string     `yaml:"summary"`
 	Recent  []exchange `yaml:"recent"`
 	Raw     *string    `yaml:"raw"` // the stored value itself, for damaged ones
+	word    string
 }
+
+const absent = "absent"
 
 // Validate implements strictyaml.Validator.
 func (m *remembered) Validate() error {
+	if m.word != "" && m.word != absent {
+		return fmt.Errorf("%q is no memory, write its summary and recent, or the word %s", m.word, absent)
+	}
 	if m.Raw != nil && (m.Summary != "" || m.Recent != nil) {
 		return errors.New("raw is the whole stored value, so summary and recent cannot stand beside it")
 	}
 	return nil
 }
 
+// SetText implements strictyaml.Short: the word absent stands for no memory.
+func (m *remembered) SetText(text string) { m.word = text }
+
+// exchange is one exchange, as it is remembered or as it is expected to be.
 type exchange struct {
 	Ask    string   `yaml:"ask"`
 	Answer string   `yaml:"answer"`
@@ -67,22 +88,88 @@ type exchange struct {
 	Steps  []string `yaml:"steps"`
 }
 
+// turnScript is one turn, and what happens before it.
 type turnScript struct {
 	Pos          strictyaml.Pos
+	Change       change       `yaml:"change"`  // to the world, before the turn
+	Restart      bool         `yaml:"restart"` // of the agent, before the turn
 	Ask          string       `yaml:"ask"`
 	Conversation string       `yaml:"conversation"`
 	Approvals    []approval   `yaml:"approvals"`
 	Fallback     []cloudReply `yaml:"fallback"`
 	Model        []modelReply `yaml:"model"`
+	Cancel       bool         `yaml:"cancel"` // by the person, once the model has given its replies
 	Expect       expect       `yaml:"expect"`
+}
+
+// change is what someone else does before a turn.
+type change struct {
+	Pos    strictyaml.Pos
+	Write  map[string]scenario.File `yaml:"write"`
+	Remove scenario.Texts           `yaml:"remove"`
+	Memory map[string]remembered    `yaml:"memory"`
+}
+
+func (c *change) files() scenario.Change {
+	return scenario.Change{Pos: c.Pos, Write: c.Write, Remove: c.Remove}
 }
 
 // Validate implements strictyaml.Validator.
 func (t *turnScript) Validate() error {
-	if strings.TrimSpace(t.Ask) == "" {
+	switch {
+	case strings.TrimSpace(t.Ask) == "":
 		return errors.New("a turn needs an ask, the text of the person")
+	case t.Cancel && t.Expect.outcome() != "":
+		return fmt.Errorf("a turn that is cancelled has no outcome, so expect.%s cannot stand beside cancel", t.Expect.outcome())
 	}
 	return nil
+}
+
+// expand makes the repeated texts of the turn.
+func (t *turnScript) expand(b *scenario.Base) error {
+	if err := b.Settle(t.Change.files()); err != nil {
+		return err
+	}
+	for i := range t.Model {
+		r := &t.Model[i]
+		var err error
+		if r.ToolCall != nil {
+			r.ToolCall.Input, err = b.Expand(r.ToolCall.Input)
+		} else {
+			r.JSON, err = b.Expand(r.JSON)
+		}
+		if err != nil {
+			return r.Pos.At(err)
+		}
+	}
+	return nil
+}
+
+// checkConversations refuses a memory that no turn looks at.
+func (s *script) checkConversations() error {
+	for _, id := range slices.Sorted(maps.Keys(s.Memory)) { // so that the same error comes each time
+		if err := s.used(id, s.Memory[id], 0); err != nil {
+			return err
+		}
+	}
+	for i := range s.Turns {
+		c := s.Turns[i].Change
+		for _, id := range slices.Sorted(maps.Keys(c.Memory)) {
+			if err := s.used(id, c.Memory[id], i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// used returns an error unless a turn from the given one on is of the
+// conversation.
+func (s *script) used(id string, m remembered, from int) error {
+	if slices.ContainsFunc(s.Turns[from:], func(t turnScript) bool { return t.Conversation == id }) {
+		return nil
+	}
+	return m.Pos.Errorf("no turn from here on is of the conversation %s, so this memory is never looked at", conversationName(id))
 }
 
 type approval struct {

@@ -20,6 +20,17 @@ type trace struct {
 	number int        // of model calls and steps within the turn
 	asked  turn.Event // the budget of the model call that comes next
 	events []string
+
+	prompts []prompt // of this turn
+	given   *string  // what the fallback was given in it, nil if it was not asked
+}
+
+// prompt is what the model was sent.
+type prompt struct {
+	step   string
+	stage  turn.Stage
+	text   string // system and prompt
+	tokens int
 }
 
 func newTrace(w *replay.World) *trace {
@@ -27,7 +38,7 @@ func newTrace(w *replay.World) *trace {
 }
 
 func (tr *trace) begin(number int, spec *turnScript) {
-	tr.turn, tr.number, tr.events = number, 0, nil
+	tr.turn, tr.number, tr.events, tr.prompts, tr.given = number, 0, nil, nil, nil
 	tr.t.Add(fmt.Sprintf("turn %d", number), fmt.Sprintf("conversation: %s\nask: %s\n", conversationName(spec.Conversation), golden.Inline(spec.Ask)))
 }
 
@@ -46,6 +57,7 @@ func (tr *trace) next(what string) string {
 // call adds a model call: the prompt as it was sent, and the reply.
 func (tr *trace) call(req turn.Request, reply turn.ScriptedReply) {
 	name := tr.next(string(req.Stage))
+	tr.prompts = append(tr.prompts, prompt{name, req.Stage, req.System + "\n" + req.Prompt(), tr.asked.Tokens})
 	head := []string{fmt.Sprintf("prompt: %d of %d tokens, reply at most %d", tr.asked.Tokens, tr.asked.Limit, req.MaxOutput)}
 	if req.Stage == turn.StageArguments { // a text may hold them too
 		reply.Text = tr.names.Input(json.RawMessage(reply.Text))
@@ -69,7 +81,7 @@ func (tr *trace) call(req turn.Request, reply turn.ScriptedReply) {
 			b.WriteString(p.Text)
 		}
 	}
-	tr.t.Add(name+" prompt", b.String())
+	tr.t.Add(name+golden.PromptSuffix, b.String())
 }
 
 func (tr *trace) reply(r turn.ScriptedReply) string {
@@ -151,6 +163,12 @@ func (tr *trace) fallback(req turn.FallbackRequest) {
 		head = append(head, fmt.Sprintf("recent: %s -> %s", golden.Inline(e.Ask), golden.Inline(e.Answer)))
 	}
 	tr.t.Add(tr.next("fallback"), strings.Join(head, "\n")+"\n")
+	given := append([]string{"ask: " + req.Ask}, head...)
+	for i, s := range req.Steps {
+		given = append(given, fmt.Sprintf("step %d: %s (%s)", i+1, s.Tool, s.Status), s.Text)
+	}
+	text := strings.Join(given, "\n")
+	tr.given = &text
 }
 
 // end adds how the turn ended.

@@ -1,0 +1,23 @@
+package jsontext_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/goliathfs/goliathfs/internal/jsontext"
+)
+
+func TestMembers(t *testing.T) {
+	got, err := jsontext.Members([]byte(` {"b": {"x":[1, 2.50]}, "B":"<", "":null} `))
+	want := []jsontext.Member{{Name: "b", Value: json.RawMessage(`{"x":[1, 2.50]}`)}, {Name: "B", Value: json.RawMessage(`"<"`)}, {Value: json.RawMessage("null")}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("members, %v (-want +got):\n%s", err, diff)
+	}
+	for _, bad := range []string{"", "[]", "null", `{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, `{"a":}`, `{"a":1`, `{1:2}`, `{"a":[}`} {
+		if got, err := jsontext.Members([]byte(bad)); err == nil {
+			t.Errorf("%s has the members %v", bad, got)
+		}
+	}
+}
