@@ -2,8 +2,10 @@ package blackbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -26,15 +28,36 @@ type goAgent struct {
 }
 
 func (a goAgent) run(ctx context.Context, e blackbox.Endpoints) error {
-	own := map[string]string{} // the agent's names to ours
-	var offered []wire.Tool
+	var tools []wire.Tool
 	for _, t := range e.Tools.Tools() {
-		name := t.Name
-		if a.rename != nil {
-			name = a.rename(name)
+		tools = append(tools, wire.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+	}
+	_, err := a.talk(ctx, e, tools)
+	return err
+}
+
+// toolsOf are the tools that a session lists.
+func toolsOf(listed []*mcp.Tool) []wire.Tool {
+	var tools []wire.Tool
+	for _, t := range listed {
+		schema, err := json.Marshal(t.InputSchema)
+		if err != nil {
+			panic(err) // it came as JSON
 		}
-		own[name] = t.Name
-		offered = append(offered, wire.Tool{Name: name, Description: t.Description, Schema: t.Schema})
+		tools = append(tools, wire.Tool{Name: t.Name, Description: t.Description, Schema: schema})
+	}
+	return tools
+}
+
+// talk works until the model calls no tool, and returns the last text.
+func (a goAgent) talk(ctx context.Context, e blackbox.Endpoints, tools []wire.Tool) (string, error) {
+	own := map[string]string{} // the agent's names to ours
+	offered := slices.Clone(tools)
+	for i, t := range offered {
+		if a.rename != nil {
+			offered[i].Name = a.rename(t.Name)
+		}
+		own[offered[i].Name] = t.Name
 	}
 	call := a.call
 	if call == nil {
@@ -49,8 +72,7 @@ func (a goAgent) run(ctx context.Context, e blackbox.Endpoints) error {
 			return call(ctx, e, c)
 		},
 	}
-	_, err := talk.Run(ctx)
-	return err
+	return talk.Run(ctx)
 }
 
 // inGo calls a tool without MCP.

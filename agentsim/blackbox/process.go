@@ -118,7 +118,7 @@ func await(ctx context.Context, cmd *exec.Cmd, token string) *ending {
 		end.problem = fmt.Errorf("the agent's end cannot be told: %w", err)
 	}
 	if left := clear(cmd.Process.Pid, token); left > 0 && end.problem == nil {
-		end.problem = fmt.Errorf("the agent ended and left %d processes running, which were ended: have it wait for what it begins", left)
+		end.problem = fmt.Errorf("the agent ended and left processes running (%d), which were ended: have it wait for what it begins", left)
 	}
 	return end
 }

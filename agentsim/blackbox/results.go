@@ -25,8 +25,8 @@ type results struct {
 
 var _ mcptool.Caller = (*results)(nil)
 
-func newResults(tools mcptool.Caller, limit int) *results {
-	return &results{tools: tools, limit: limit, count: agenttool.EstimateTokens, values: map[string]bool{}}
+func newResults(tools mcptool.Caller, limit int, count func(string) int) *results {
+	return &results{tools: tools, limit: limit, count: count, values: map[string]bool{}}
 }
 
 // Tools implements mcptool.Caller.

@@ -34,7 +34,7 @@ func (s *script) Run(ctx context.Context, w *replay.World) error {
 	if _, err := w.View(ctx, ""); err != nil { // calls come at once, and find the stores open
 		return err
 	}
-	res := newResults(w.Tools, limit)
+	res := newResults(w.Tools, limit, w.Tokens)
 	st, err := s.start(res)
 	if err != nil {
 		return err
@@ -240,7 +240,7 @@ func (s *script) judge(show *show, report wire.Report, end *ending) error {
 		if end.problem == nil && end.status != 0 {
 			text += fmt.Sprintf("; the agent ended with status %d%s", end.status, lastWords(end.stderr))
 		}
-		return s.Wire[0].Pos.Errorf("%s", show.hide(text))
+		return s.Wire[0].Pos.Errorf("%s", text)
 	}
 	for _, h := range show.helds {
 		spec := &s.Wire[h.talk.Script]

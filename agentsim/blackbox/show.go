@@ -28,19 +28,25 @@ func newShow(w *replay.World, s *script, m *mask, r *results) *show {
 // all adds everything.
 func (s *show) all(report wire.Report, end *ending) {
 	all := s.results.all()
-	used := map[int]bool{}
-	for i := range report.Conversations {
-		talk := &report.Conversations[i]
-		h := &held{name: fmt.Sprint(talk.Script + 1), talk: talk, names: talk.Names.(*names)}
-		s.follow(h, talk.Trace(all, used))
-		s.helds = append(s.helds, h)
-	}
-	s.orderSides()
+	used := s.follows(report, all)
 	s.summary(all, used)
 	for _, h := range s.helds {
 		s.conversation(h)
 	}
 	s.agent(end)
+}
+
+// follows follows every conversation, and returns which results were shown.
+func (s *show) follows(report wire.Report, all []wire.Result) (used map[int]bool) {
+	used = map[int]bool{}
+	for i := range report.Conversations {
+		talk := &report.Conversations[i]
+		h := &held{name: fmt.Sprint(talk.Script + 1), talk: talk, names: talk.Names.(*names)} // they were made here
+		s.follow(h, talk.Trace(all, used))
+		s.helds = append(s.helds, h)
+	}
+	s.orderSides()
+	return used
 }
 
 // orderSides gives conversations of one side script, which may be held at once,

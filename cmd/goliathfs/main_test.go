@@ -13,7 +13,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"goliathfs": func() { os.Exit(run()) }})
+	testscript.Main(m, map[string]func(){"goliathfs": func() { os.Exit(run()) }, "agent": testAgent})
 }
 
 // TestScript runs testdata/script/*.txtar; each uses one verb rightly and
@@ -33,6 +33,7 @@ func TestScript(t *testing.T) {
 			"says":      says,
 			"ended":     ended,
 			"interrupt": interrupt,
+			"stop":      stop,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "fuse" {

@@ -19,6 +19,7 @@ import (
 
 type replayOptions struct {
 	runner  agentsim.Runner
+	agents  agentFlags
 	match   string
 	store   string
 	format  string
@@ -52,6 +53,7 @@ environment has CI=true that is refused.`,
 	f.StringVar(&o.store, "store", "mem:", "keep the files in mem:, badger:DIR or sqlite:FILE (`URL`), in a fresh namespace each")
 	f.StringVar(&o.format, "format", "text", "print `text`, json, junit or github")
 	f.BoolVar(&o.list, "list", false, "name the scenarios and what they show, and replay none")
+	o.agents.register(cmd)
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "name also what passed, with its steps")
 	// It fails only for a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(agentsim.Formats(), cobra.ShellCompDirectiveNoFileComp))
@@ -92,6 +94,11 @@ func (o *replayOptions) run(cmd *cobra.Command) error {
 
 // check reads the flags that can be wrong by themselves.
 func (o *replayOptions) check() error {
+	kind, err := o.agents.kind()
+	if err != nil {
+		return err
+	}
+	o.runner.Kinds = append(o.runner.Kinds, kind)
 	if o.runner.Parallel < 0 {
 		return usagef("--parallel %d is below 0, 0 means one a processor", o.runner.Parallel)
 	}

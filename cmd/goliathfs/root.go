@@ -99,7 +99,7 @@ func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newLs(), newTree(), newCat(), newStat(), newDiff(), newMemory(), newWatch(),
 		newCopy(), newWrite(), newRm(),
-		newDemo(), newCall(), newMCP(), newReplay(),
+		newDemo(), newCall(), newMCP(), newReplay(), newModel(), newRelay(),
 		newMount(), newUnmount(), newMounts(), newServe(),
 		newDoctor(), newStats(), newNamespaces(), newCompact(),
 		newCheck(), newBackup(), newRestore(),

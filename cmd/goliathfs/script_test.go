@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -147,6 +148,36 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(ts.Value(serversKey{}).(servers)[args[0]].Process.Signal(sign))
 	ended(ts, neg, args)
+}
+
+// stop interrupts a server and keeps what it says at its end in NAME.out and
+// NAME.err. It must end in order, or with status 1 if that is said:
+//
+//	stop [-refused] NAME
+func stop(ts *testscript.TestScript, neg bool, args []string) {
+	refused := len(args) == 2 && args[0] == "-refused"
+	if refused {
+		args = args[1:]
+	}
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: stop [-refused] name")
+	}
+	running := ts.Value(serversKey{}).(servers)
+	p := running[args[0]]
+	delete(running, args[0])
+	ts.Check(p.Process.Signal(os.Interrupt))
+	out, err := io.ReadAll(p.out)
+	ts.Check(err)
+	_ = p.Wait() // its status is looked at
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".out"), out, 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".err"), p.log.Bytes(), 0o600))
+	want := 0
+	if refused {
+		want = 1
+	}
+	if got := p.ProcessState.ExitCode(); got != want {
+		ts.Fatalf("exit status %d, want %d: %s", got, want, p.log)
+	}
 }
 
 // kill ends the servers that a script has left running.

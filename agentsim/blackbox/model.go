@@ -1,0 +1,61 @@
+package blackbox
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
+	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
+	"github.com/goliathfs/goliathfs/agentsim/wire"
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
+)
+
+// Model is the scripted model of one scenario by itself, for an agent that is
+// started by hand and has tools of its own. It is safe for concurrent use.
+type Model struct {
+	name   string
+	script *script
+	server *wire.Server
+}
+
+// LoadModel reads a scenario that has wire.
+func LoadModel(path string) (*Model, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the scenario cannot be read: %w", err)
+	}
+	s := &script{}
+	sc, _, err := scenario.Read(path, path, data, s)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := agenttool.New(agenttool.Options{Writable: true})
+	if err != nil {
+		return nil, err
+	}
+	return &Model{sc.Name, s, wire.NewServer(s.scripts(), &wire.Options{
+		Tools:       ownTools(tools.Tools()),
+		CountTokens: agenttool.EstimateTokens,
+		NewNames:    func() wire.Names { return newNames(nil) },
+	})}, nil
+}
+
+// Handler is the model on the four protocols of package wire.
+func (m *Model) Handler() http.Handler { return m.server }
+
+// Report tells what the model was shown and answered up to now, in the form of a
+// golden, and what did not go as the scenario says, one sentence each. No results
+// of tools are followed, as they are not this package's.
+func (m *Model) Report() (shown []byte, problems []string) {
+	report := m.server.Report()
+	t := golden.New(m.name)
+	s := &show{t: t, script: m.script, mask: newMask(nil, m.script.Mask), results: newResults(nil, 0, agenttool.EstimateTokens)}
+	s.follows(report, nil)
+	for _, h := range s.helds {
+		s.conversation(h)
+	}
+	_, entries, _ := bytes.Cut(t.Golden(), []byte("\n\n"))
+	return entries, report.Problems
+}
