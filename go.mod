@@ -3,6 +3,7 @@ module github.com/goliathfs/goliathfs
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/dgraph-io/badger/v4 v4.9.6
 	github.com/dgraph-io/ristretto/v2 v2.2.0
 	github.com/goccy/go-yaml v1.19.2
