@@ -2,8 +2,9 @@ package agenttool
 
 import (
 	"context"
-	"strings"
 
+	"github.com/goliathfs/goliathfs/internal/glob"
+	"github.com/goliathfs/goliathfs/internal/listing"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -49,12 +50,12 @@ func (o *GlobOutput) text() string {
 
 func (globTool) run(ctx context.Context, c *call, a args) (Result, error) {
 	text := a.str("pattern")
-	p, err := compile(text)
+	p, err := glob.Compile(text)
 	if err != nil {
-		return Result{}, err
+		return Result{}, refuse(codes.InvalidArgument, "%s", err)
 	}
 	q := newQuery(Glob, c.opts.Root, text)
-	dir, possible := c.narrow(p.dir())
+	dir, possible := c.narrow(p.Dir())
 	m, err := c.resume(q, a.str(cursorName), dir)
 	if err != nil {
 		return Result{}, err
@@ -63,16 +64,13 @@ func (globTool) run(ctx context.Context, c *call, a args) (Result, error) {
 		return Result{}, refuse(codes.InvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
 	}
 	matches, end := []GlobMatch{}, ""
+	exact, one := p.Exact()
 	switch {
-	case !possible || vpath.Check(p.dir()) != nil: // no file can match
-	case p.exact:
-		matches, err = c.globExact(ctx, p.prefix)
+	case !possible || vpath.Check(p.Dir()) != nil: // no file can match
+	case one:
+		matches, err = c.globExact(ctx, exact)
 	default:
-		after := vpath.Before(p.prefix)
-		if m.path != "" {
-			after = m.path
-		}
-		matches, end, err = c.globBelow(ctx, p, dir, after)
+		matches, end, err = c.globBelow(ctx, p, dir, m.path)
 	}
 	if err != nil {
 		return Result{}, err
@@ -118,35 +116,30 @@ func (c *call) globExact(ctx context.Context, path string) ([]GlobMatch, error) 
 }
 
 // globBelow looks at names until a page is full, and returns after which file the
-// next page starts, "" when there is none. Of a directory in which nothing can match
-// it looks at one name.
-func (c *call) globBelow(ctx context.Context, p *pattern, dir, after string) (matches []GlobMatch, end string, err error) {
+// next page starts, "" when there is none.
+func (c *call) globBelow(ctx context.Context, p *glob.Pattern, dir, after string) (matches []GlobMatch, end string, err error) {
 	shown, names := c.opts.MaxMatches, c.opts.MaxFiles
 	most := shown
 	if names == 0 { // by default one match more tells whether there is a next page
 		most, names = shown+1, maxSearchNames
 	}
 	matches = []GlobMatch{}
-	files := newLister(c, vfs.List, dir, after, min(names, mostListed))
+	walk := p.Walk(c.b, dir, after, min(names, listing.MaxPage))
 	for looked := 1; ; looked++ {
-		info, ok, err := files.next(ctx)
-		if err != nil || !ok {
-			return matches, "", err
+		info, match, ok, err := walk.Next(ctx)
+		if err != nil {
+			return nil, "", c.fail(ctx, dir, err)
 		}
-		if !strings.HasPrefix(info.Path, p.prefix) && vpath.Compare(info.Path, p.prefix) > 0 {
-			return matches, "", nil // all that could match has been seen
+		if !ok {
+			return matches, "", nil
 		}
-		ok, dead := p.match(info.Path)
-		if ok && vpath.Within(info.Path, c.opts.Root) {
+		if match && vpath.Within(info.Path, c.opts.Root) {
 			matches = append(matches, GlobMatch{info.Path, info.Revision})
-		}
-		if dead != "" {
-			files.skip(dead)
 		}
 		switch {
 		case len(matches) > shown:
 			return matches[:shown], matches[shown-1].Path, nil
-		case (looked == names || len(matches) == most) && files.more():
+		case (looked == names || len(matches) == most) && walk.More():
 			return matches, info.Path, nil
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/goliathfs/goliathfs/internal/listing"
+	"github.com/goliathfs/goliathfs/internal/needle"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
@@ -17,7 +19,7 @@ const (
 // grepper is one call of grep: what it has found, and how much it scanned.
 type grepper struct {
 	c      *call
-	needle *needle
+	needle *needle.Needle
 	bounds grepBounds
 	items  []grepItem
 	spent  grepBounds
@@ -32,11 +34,15 @@ type grepBounds struct {
 	bytes   int // of content, checked after each file
 }
 
-// seedUnits is what a call scans where Options.MaxFiles is set.
-const seedUnits = 65536
+// Where Options.MaxFiles is set, a call scans seedUnits, which is mostly reached within
+// a listing of seedPage files.
+const (
+	seedUnits = 65536
+	seedPage  = 16
+)
 
 func newGrepper(c *call, pattern string, ignoreCase bool) *grepper {
-	g := &grepper{c: c, needle: newNeedle(pattern, ignoreCase)}
+	g := &grepper{c: c, needle: needle.New(pattern, ignoreCase)}
 	if c.opts.MaxFiles > 0 {
 		g.bounds = grepBounds{matches: c.opts.MaxMatches, files: c.opts.MaxFiles, units: seedUnits}
 	} else { // one match more tells whether there is a next page
@@ -69,7 +75,7 @@ func (g *grepper) run(ctx context.Context, dir string, m mark) error {
 		if !g.bounds.bounded(g.spent) {
 			return false, nil
 		}
-		if files.more() {
+		if files.More() {
 			g.end = &position{path: info.Path}
 		}
 		return true, nil
@@ -80,9 +86,12 @@ func (g *grepper) run(ctx context.Context, dir string, m mark) error {
 		}
 	}
 	for {
-		info, ok, err := files.next(ctx)
-		if err != nil || !ok {
-			return err
+		info, ok, err := files.Next(ctx)
+		if err != nil {
+			return g.c.fail(ctx, dir, err)
+		}
+		if !ok {
+			return nil
 		}
 		if done, err := visit(info, nil); done || err != nil {
 			return err
@@ -93,17 +102,14 @@ func (g *grepper) run(ctx context.Context, dir string, m mark) error {
 // files walks the files to read: by the rule of the seeds all, to count them, else
 // those that may hold the needle. For a needle that no line has there is nothing to
 // ask but what is no text.
-func (g *grepper) files(dir, after string) *lister {
+func (g *grepper) files(dir, after string) *listing.Lister {
 	switch {
 	case g.bounds.files > 0:
-		return newLister(g.c, vfs.List, dir, after, min(g.bounds.files, leastListed))
-	case g.needle.never:
-		return newLister(g.c, vfs.List, dir, after, mostListed)
+		return listing.New(g.c.b, listing.All, dir, after, min(g.bounds.files, seedPage))
+	case g.needle.Nowhere():
+		return listing.New(g.c.b, listing.All, dir, after, listing.MaxPage)
 	}
-	search := func(ctx context.Context, b vfs.Backend, dir string, opts vfs.ListOptions) (vfs.Page, error) {
-		return vfs.Search(ctx, b, dir, vfs.SearchOptions{Text: g.needle.text, Fold: g.needle.fold, ListOptions: opts})
-	}
-	return newLister(g.c, search, dir, after, mostListed)
+	return listing.New(g.c.b, listing.Holding(g.needle.Text(), g.needle.Fold()), dir, after, listing.MaxPage)
 }
 
 // resumeLine is resume for a cursor that stands at the start of a line.
@@ -142,19 +148,45 @@ func (g *grepper) file(ctx context.Context, info vfs.Info, start func(vfs.File) 
 	if g.bounds.units > 0 {
 		stop = bound(f.Content, at, g.bounds.units-g.spent.units)
 	}
-	scan := g.needle.in(f.Content[:stop])
 	// Search before counting: the search is what brings a content into the
 	// cache fastest.
-	hit := scan.find(at)
+	found := g.search(f, path, at, stop)
 	if !g.count(f.Content, at, stop) {
 		g.skip(path)
 		return nil
 	}
-	g.lines(f, path, scan, hit)
-	if g.end == nil && stop < len(f.Content) {
+	g.items = append(g.items, found...)
+	g.spent.matches += len(found)
+	switch {
+	case g.spent.matches == g.bounds.matches:
+		if next := g.items[len(g.items)-1].next; next.rev != "" {
+			g.end = &next
+		}
+	case stop < len(f.Content):
 		g.end = &position{path, f.Revision, stop}
 	}
 	return nil
+}
+
+// search returns the lines of f between two bytes that hold the needle, no more than
+// the call still takes.
+func (g *grepper) search(f vfs.File, path string, at, stop int) (found []grepItem) {
+	most := g.bounds.matches - g.spent.matches
+	for line := range g.needle.Lines(f.Content[:stop], at) {
+		next := position{path: path}
+		if line.End+1 < len(f.Content) {
+			next = position{path, f.Revision, line.End + 1}
+		}
+		text := f.Content[line.Start:line.End]
+		found = append(found, grepItem{
+			match: GrepMatch{path, f.Revision, line.Number, excerpt(text, line.Hit-line.Start)},
+			next:  next,
+		})
+		if len(found) == most {
+			break
+		}
+	}
+	return found
 }
 
 // count adds content[at:stop] to what is spent, false if the content is no text.
@@ -205,37 +237,6 @@ func bound(content string, at, units int) int {
 		return len(content)
 	}
 	return at + end + i
-}
-
-// lines collects the lines of f in which scan finds the needle, the first time
-// at hit.
-func (g *grepper) lines(f vfs.File, path string, scan *scanner, hit int) {
-	text := scan.s
-	line, counted := 0, 0 // the number of line feeds before counted
-	for at := 0; hit >= 0; hit = scan.find(at) {
-		start := strings.LastIndexByte(text[:hit], '\n') + 1
-		end := len(text)
-		if i := strings.IndexByte(text[hit:], '\n'); i >= 0 {
-			end = hit + i
-		}
-		line += strings.Count(text[counted:start], "\n")
-		counted = start
-		at = min(end+1, len(text))
-		next := position{path: path}
-		if at < len(f.Content) {
-			next = position{path, f.Revision, at}
-		}
-		g.items = append(g.items, grepItem{
-			match: GrepMatch{path, f.Revision, line + 1, excerpt(text[start:end], hit-start)},
-			next:  next,
-		})
-		if g.spent.matches++; g.spent.matches == g.bounds.matches {
-			if next.rev != "" {
-				g.end = &next
-			}
-			return
-		}
-	}
 }
 
 // excerpt cuts a line around the hit in it.

@@ -1,10 +1,6 @@
 package agenttool
 
 import (
-	"context"
-	"strings"
-
-	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -16,63 +12,6 @@ const (
 	maxSearchBytes = 64 << 20 // of content that a grep reads
 	maxSearchNames = 131072   // that a glob looks at
 )
-
-// lister walks the files of a search in order, a page at a time.
-type lister struct {
-	c     *call
-	fetch fetch
-	dir   string
-	after string
-	most  int // files a page at most
-	size  int // files of the next page; small at first and after a skip
-	page  []vfs.Info
-	last  bool // page is the last one
-}
-
-// fetch is vfs.List, or a search that leaves out files of no interest.
-type fetch func(ctx context.Context, b vfs.Backend, dir string, opts vfs.ListOptions) (vfs.Page, error)
-
-// The sizes of pages that a lister asks for. The first is small: what bounds a
-// grep, or the end of a subtree that a glob skips, is mostly reached within it.
-const (
-	leastListed = 16
-	mostListed  = 256
-)
-
-func newLister(c *call, fetch fetch, dir, after string, most int) *lister {
-	return &lister{c: c, fetch: fetch, dir: dir, after: after, most: most, size: min(leastListed, most)}
-}
-
-// next returns the next file, false at the end.
-func (l *lister) next(ctx context.Context) (vfs.Info, bool, error) {
-	for len(l.page) == 0 && !l.last { // a page may be empty and not the last
-		page, err := l.fetch(ctx, l.c.b, l.dir, vfs.ListOptions{After: l.after, Limit: l.size})
-		if err != nil {
-			return vfs.Info{}, false, l.c.fail(ctx, l.dir, err)
-		}
-		l.page, l.after, l.last = page.Files, page.Next, page.Next == ""
-		l.size = min(2*l.size, l.most)
-	}
-	if len(l.page) == 0 {
-		return vfs.Info{}, false, nil
-	}
-	info := l.page[0]
-	l.page = l.page[1:]
-	return info, true, nil
-}
-
-// skip passes over all that lies below dir, which is where the last file was.
-func (l *lister) skip(dir string) {
-	for len(l.page) > 0 && strings.HasPrefix(l.page[0].Path, dir+"/") {
-		l.page = l.page[1:]
-	}
-	if len(l.page) == 0 && !l.last {
-		l.after, l.size = vpath.Past(dir), min(leastListed, l.most)
-	}
-}
-
-// more reports whether another file may follow.
-func (l *lister) more() bool { return len(l.page) > 0 || !l.last }
 
 // narrow returns the directory to list for matches that all lie within dir,
 // false when the root excludes them.

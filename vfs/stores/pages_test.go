@@ -303,10 +303,7 @@ func TestWrappersAskTheIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	var asked atomic.Int64
-	views := around(t, filtered{mem, &asked})
-	delete(views, "socket") // whose protocol has no search yet
-	delete(views, "all")
-	for name, b := range views {
+	for name, b := range around(t, filtered{mem, &asked}) {
 		before := asked.Load()
 		page, err := vfs.Search(t.Context(), b, "/", vfs.SearchOptions{Text: "K", Fold: true})
 		if err != nil || len(page.Files) == 0 || asked.Load() == before {

@@ -1,10 +1,11 @@
-package agenttool
+package glob
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -27,8 +28,8 @@ const (
 	anyDirs                  // **/ after a /: any number of whole segments, or none
 )
 
-// pattern is a compiled glob pattern.
-type pattern struct {
+// Pattern is a compiled glob pattern. It is safe for concurrent use.
+type Pattern struct {
 	steps  []step
 	prefix string // every match starts with it
 	suffix string // and ends with it
@@ -36,25 +37,27 @@ type pattern struct {
 	deep   bool   // it has **, so its matches lie at any depth
 }
 
-// compile refuses a pattern that can match no path by its form.
-func compile(text string) (*pattern, error) {
+// Compile reads a pattern: "*" within a segment, "**" across, "?" one character that
+// is not "/", everything else literal; "/**/" also matches no directory. Runs of "/"
+// collapse. It refuses, in a sentence, what can match no path by its form.
+func Compile(text string) (*Pattern, error) {
 	switch {
 	case text == "" || text[0] != '/':
-		return nil, refuse(codes.InvalidArgument, "the pattern must start with /, such as /**/*.md")
+		return nil, errors.New("the pattern must start with /, such as /**/*.md")
 	case !utf8.ValidString(text):
-		return nil, refuse(codes.InvalidArgument, "the pattern is not valid UTF-8, send it as text")
+		return nil, errors.New("the pattern is not valid UTF-8, send it as text")
 	case vpath.Units(text) > vpath.MaxUnits:
-		return nil, refuse(codes.InvalidArgument, "the pattern is longer than %d UTF-16 code units, shorten it", vpath.MaxUnits)
+		return nil, fmt.Errorf("the pattern is longer than %d UTF-16 code units, shorten it", vpath.MaxUnits)
 	case strings.Contains(text, `\`):
-		return nil, refuse(codes.InvalidArgument, "the pattern holds a backslash, separate with / and write special characters as they are")
+		return nil, errors.New("the pattern holds a backslash, separate with / and write special characters as they are")
 	}
 	for seg := range strings.SplitSeq(text, "/") {
 		if seg == "." || seg == ".." {
-			return nil, refuse(codes.InvalidArgument, "the pattern has the segment %q, write the path in full", seg)
+			return nil, fmt.Errorf("the pattern has the segment %q, write the path in full", seg)
 		}
 	}
 	text = collapse(text)
-	p := &pattern{}
+	p := &Pattern{}
 	for i := 0; i < len(text); {
 		rest := text[i:]
 		switch {
@@ -105,8 +108,11 @@ func collapse(text string) string {
 	return b.String()
 }
 
-// dir returns the deepest directory that holds every match.
-func (p *pattern) dir() string {
+// Exact returns the one path that can match, false where the pattern has wildcards.
+func (p *Pattern) Exact() (string, bool) { return p.prefix, p.exact }
+
+// Dir returns the deepest directory that holds every match.
+func (p *Pattern) Dir() string {
 	if i := strings.LastIndexByte(p.prefix, '/'); i > 0 {
 		return p.prefix[:i]
 	}
@@ -115,7 +121,7 @@ func (p *pattern) dir() string {
 
 // match reports whether the whole of path matches. If not, and no path below
 // dead can match either, dead is the highest such directory, else "".
-func (p *pattern) match(path string) (ok bool, dead string) {
+func (p *Pattern) match(path string) (ok bool, dead string) {
 	if p.exact {
 		return path == p.prefix, ""
 	}
@@ -139,7 +145,7 @@ func (p *pattern) match(path string) (ok bool, dead string) {
 
 // advance takes the states of now over one character into next, and reports
 // whether any is left.
-func (p *pattern) advance(now, next []bool, r rune) (alive bool) {
+func (p *Pattern) advance(now, next []bool, r rune) (alive bool) {
 	for i, s := range p.steps {
 		if !now[i] {
 			continue
@@ -169,7 +175,7 @@ func (p *pattern) advance(now, next []bool, r rune) (alive bool) {
 
 // enter turns on the state before step i, and those after it that need no
 // character. boundary says that the last character was a slash.
-func (p *pattern) enter(states []bool, i int, boundary bool) {
+func (p *Pattern) enter(states []bool, i int, boundary bool) {
 	for ; !states[i]; i++ {
 		states[i] = true
 		if i == len(p.steps) {

@@ -1,11 +1,11 @@
-package agenttool
+package needle
 
 // FoldedFind returns where the needle occurs in text, ignoring case, and how many
 // characters were compared for it.
 func FoldedFind(text, pattern string) (found []int, compared int) {
-	scan := newNeedle(pattern, true).in(text)
+	scan := New(pattern, true).In(text)
 	for at := 0; at <= len(text); {
-		hit := scan.find(at)
+		hit := scan.Find(at)
 		if hit < 0 {
 			break
 		}

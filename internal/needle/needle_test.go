@@ -1,4 +1,4 @@
-package agenttool_test
+package needle_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/internal/needle"
 )
 
 // However alike text and needle are, the cost of a search is that of the text.
@@ -25,7 +25,7 @@ func TestFoldedFindIsLinear(t *testing.T) {
 		{"found after a form of another length", strings.Repeat("\u212A", size/4) + "ſ", strings.Repeat("k", 200) + "s", []int{(size/4 - 200) * 3}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found, compared := agenttool.FoldedFind(tt.text, tt.pattern)
+			found, compared := needle.FoldedFind(tt.text, tt.pattern)
 			if diff := cmp.Diff(tt.last, found); diff != "" {
 				t.Errorf("found (-want +got):\n%s", diff)
 			}
