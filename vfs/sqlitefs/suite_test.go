@@ -64,6 +64,12 @@ func TestFile(t *testing.T) {
 			return stores.put(s, file)
 		},
 		Peer: func(t *testing.T, b vfs.Backend) vfs.Backend { return open(t, stores.file(b), fast()) },
+		Spoil: func(t *testing.T, b vfs.Backend, path string) {
+			db := pool(t, stores.file(b))
+			if _, err := db.Exec(`UPDATE goliath_files_v1 SET content = CAST(x'68ff' AS TEXT) WHERE path = ?`, path); err != nil {
+				t.Fatal(err)
+			}
+		},
 		Reopen: func(t *testing.T, b vfs.Backend) vfs.Backend {
 			file := stores.file(b)
 			if err := b.(*sqlitefs.FS).Close(); err != nil {

@@ -22,6 +22,7 @@ type broken struct {
 	write  func(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error)
 	remove func(ctx context.Context, path string, expected vfs.Revision) error
 	watch  func(ctx context.Context, dir string, fn func(vfs.Event)) error
+	search func(ctx context.Context, dir string, opts vfs.SearchOptions) (vfs.Page, error)
 }
 
 func (b *broken) Read(ctx context.Context, path string) (vfs.File, error) {
@@ -65,6 +66,17 @@ func (b *broken) Watch(ctx context.Context, dir string, fn func(vfs.Event)) erro
 		return b.watch(ctx, dir, fn)
 	}
 	return b.FS.Watch(ctx, dir, fn)
+}
+
+func (b *broken) Search(ctx context.Context, dir string, opts vfs.SearchOptions) (vfs.Page, error) {
+	if b.search != nil {
+		return b.search(ctx, dir, opts)
+	}
+	opts, err := opts.Checked()
+	if err != nil {
+		return vfs.Page{}, err
+	}
+	return b.List(ctx, dir, opts.ListOptions)
 }
 
 // fault breaks one rule.
@@ -117,7 +129,55 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-var faults = slices.Concat(listFaults, pageFaults, pathFaults, contentFaults, writeFaults, removeFaults, revisionFaults, raceFaults, watchFaults, interruptFaults)
+// What a backend cannot do is told once, in one line.
+func TestUnsaid(t *testing.T) {
+	for _, tt := range []struct {
+		name, want string
+		b          func(m *memfs.FS) vfs.Backend
+	}{
+		{"no writer", "the backend cannot be written: set Config.ReadOnly, or implement vfs.Writer",
+			func(m *memfs.FS) vfs.Backend { return struct{ vfs.Backend }{m} }},
+		{"a writer that refuses", "the backend cannot be written: set Config.ReadOnly, or implement vfs.Writer",
+			func(m *memfs.FS) vfs.Backend {
+				return &broken{FS: m, write: func(context.Context, string, string, vfs.Revision) (vfs.Info, error) {
+					return vfs.Info{}, vfs.ErrReadOnly
+				}}
+			}},
+		{"no remover", "the backend cannot remove files: set Config.NoRemove, or implement vfs.Remover",
+			func(m *memfs.FS) vfs.Backend {
+				return struct {
+					vfs.Backend
+					vfs.Writer
+				}{m, m}
+			}},
+		{"no watcher", "the backend does not report changes: set Config.NoWatch, or implement vfs.Watcher",
+			func(m *memfs.FS) vfs.Backend {
+				return struct {
+					vfs.Backend
+					vfs.Writer
+					vfs.Remover
+				}{m, m, m}
+			}},
+		{"a watcher that never begins", "", func(m *memfs.FS) vfs.Backend {
+			return &broken{FS: m, watch: func(ctx context.Context, _ string, _ func(vfs.Event)) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}}
+		}},
+	} {
+		cfg := vfstest.Config{Patience: 50 * time.Millisecond, New: func(t *testing.T, seed map[string]string) vfs.Backend { return tt.b(memory(t, seed)) }}
+		if got := cfg.Unsaid(t); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+		if tt.want != "" {
+			if err := vfstest.Check(t, cfg); err == nil || err.Error() != tt.want {
+				t.Errorf("%s: Check = %v", tt.name, err)
+			}
+		}
+	}
+}
+
+var faults = slices.Concat(listFaults, pageFaults, searchFaults, pathFaults, contentFaults, writeFaults, removeFaults, revisionFaults, raceFaults, watchFaults, interruptFaults)
 
 func TestSuiteCatches(t *testing.T) {
 	for _, f := range faults {
@@ -130,7 +190,7 @@ func TestSuiteCatches(t *testing.T) {
 
 // inOwnTests are the rules whose faults are not in the wrapped backend alone,
 // so that they have tests of their own.
-var inOwnTests = []string{"read/seed-copied", "write/read-only", "revision/recreate", "revision/form",
+var inOwnTests = []string{"read/seed-copied", "write/read-only", "revision/recreate", "revision/form", "search/no-text", "search/peer",
 	"peer/sees", "peer/race", "peer/watch", "reopen/keeps", "reopen/revisions", "reopen/order"}
 
 func TestEveryRuleHasAFault(t *testing.T) {

@@ -22,3 +22,6 @@ func CheckRule(t *testing.T, cfg Config, name string) error {
 	}
 	return check(t, cfg, some)
 }
+
+// Unsaid returns what TestBackend says before any rule.
+func (cfg Config) Unsaid(t *testing.T) string { return cfg.unsaid(t) }

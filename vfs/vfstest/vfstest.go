@@ -26,6 +26,10 @@ type Config struct {
 	// Reopen closes b and opens what it stored again; nil when b does not persist.
 	Reopen func(t *testing.T, b vfs.Backend) vfs.Backend
 
+	// Spoil replaces the content of the file at path, behind the back of b, by bytes
+	// that are not valid UTF-8; nil when that cannot happen to the store.
+	Spoil func(t *testing.T, b vfs.Backend, path string)
+
 	// ReadOnly says that the backend cannot be written.
 	ReadOnly bool
 
@@ -53,6 +57,9 @@ type Config struct {
 // TestBackend runs every rule that applies to the backend as a subtest.
 func TestBackend(t *testing.T, cfg Config) {
 	t.Helper()
+	if missing := cfg.unsaid(t); missing != "" {
+		t.Fatal(missing)
+	}
 	for _, f := range fixtures {
 		t.Run(f.name, func(t *testing.T) {
 			for _, rule := range rules {
@@ -74,7 +81,38 @@ func TestBackend(t *testing.T, cfg Config) {
 // functions. It is for tests of test doubles and of this suite.
 func Check(t *testing.T, cfg Config) error {
 	t.Helper()
+	if missing := cfg.unsaid(t); missing != "" {
+		return errors.New(missing)
+	}
 	return check(t, cfg, rules)
+}
+
+// unsaid returns what the backend cannot do and the configuration does not say, ""
+// when there is nothing: told once, and not by every rule that needs it.
+func (cfg Config) unsaid(t *testing.T) string {
+	t.Helper()
+	if cfg.ReadOnly && cfg.NoWatch {
+		return ""
+	}
+	ctx, b := t.Context(), cfg.New(t, nil)
+	if !cfg.ReadOnly {
+		info, err := vfs.Write(ctx, b, "/a", "", "")
+		if errors.Is(err, vfs.ErrReadOnly) {
+			return "the backend cannot be written: set Config.ReadOnly, or implement vfs.Writer"
+		}
+		if err == nil && !cfg.NoRemove && errors.Is(vfs.Remove(ctx, b, "/a", info.Revision), vfs.ErrReadOnly) {
+			return "the backend cannot remove files: set Config.NoRemove, or implement vfs.Remover"
+		}
+	}
+	if cfg.NoWatch {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(cfg.Patience, defaultPatience))
+	defer cancel()
+	if errors.Is(vfs.Watch(ctx, b, "/", func(vfs.Event) { cancel() }), errors.ErrUnsupported) {
+		return "the backend does not report changes: set Config.NoWatch, or implement vfs.Watcher"
+	}
+	return ""
 }
 
 func check(t *testing.T, cfg Config, some []rule) error {
@@ -110,7 +148,7 @@ type rule struct {
 }
 
 // rules are all rules, by area.
-var rules = concat(listRules, pageRules, pathRules, contentRules, writeRules, removeRules, revisionRules,
+var rules = concat(listRules, pageRules, searchRules, pathRules, contentRules, writeRules, removeRules, revisionRules,
 	raceRules, watchRules, interruptRules, sharedRules, modelRules)
 
 func concat(areas ...[]rule) []rule {
@@ -131,6 +169,7 @@ const (
 	peers
 	reopens
 	builtIn
+	spoils
 	readOnly
 )
 
@@ -146,6 +185,7 @@ func (n need) missing(cfg Config) string {
 		{watches, !cfg.NoWatch, "the backend does not report changes"},
 		{peers, cfg.Peer != nil, "the backend cannot be opened twice"},
 		{reopens, cfg.Reopen != nil, "the backend does not persist"},
+		{spoils, cfg.Spoil != nil, "the backend keeps what it was given"},
 		{builtIn, cfg.BuiltIn, "the rule is for built-in backends"},
 		{readOnly, cfg.ReadOnly, "the backend can be written"},
 	} {
@@ -218,7 +258,9 @@ func (c *checker) maxBytes() (int, bool) {
 	return c.cfg.MaxFileBytes, true
 }
 
-func (c *checker) patience() time.Duration { return cmp.Or(c.cfg.Patience, 20*time.Second) }
+func (c *checker) patience() time.Duration { return cmp.Or(c.cfg.Patience, defaultPatience) }
+
+const defaultPatience = 20 * time.Second
 
 // clip shortens text for a message.
 func clip(s string) string {

@@ -71,9 +71,6 @@ func (s *store) watch(dir string, also func(vfs.Event)) *watcher {
 	select {
 	case <-w.first:
 	case err := <-w.ended:
-		if errors.Is(err, errors.ErrUnsupported) {
-			s.fatalf("the backend is no vfs.Watcher: add Watch, or set Config.NoWatch")
-		}
 		s.fatalf("Watch of %s returned at once: %v", dir, err)
 	case <-time.After(s.patience()):
 		s.fatalf("Watch of %s did not make its first call", dir)
