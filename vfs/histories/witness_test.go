@@ -118,7 +118,7 @@ func (w *witness) judge(ops []op, last map[string]vfs.Revision) error {
 		}
 	}
 	for _, o := range ops {
-		if w.skips && last[o.path] != o.revision {
+		if w.skips && (o.kind == remove || last[o.path] != o.revision) {
 			continue // it may have come and gone between two looks
 		}
 		if o.outcome == done && (o.kind == write || o.kind == remove) && o.call > overflow && !known[o.path].sure {
