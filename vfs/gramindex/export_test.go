@@ -1,0 +1,82 @@
+package gramindex
+
+// Sizes for tests, in which a block has few files.
+type Sizes struct{ Block, Fresh, Changed int }
+
+// NewSized is New with other sizes.
+func NewSized(src Source, opts *Options, sz Sizes) *Index {
+	return newIndex(src, opts, sizes{sz.Block, sz.Fresh, sz.Changed})
+}
+
+// Quiet waits for the background job.
+func (x *Index) Quiet() { x.jobs.Wait() }
+
+// Segments returns how many files each segment has, oldest first.
+func (x *Index) Segments() []int {
+	x.view.RLock()
+	defer x.view.RUnlock()
+	var n []int
+	for _, s := range x.segments {
+		n = append(n, s.files)
+	}
+	return n
+}
+
+// Least is least.
+func Least(r rune) rune { return least(r) }
+
+// Posting encodes a posting and reads it back.
+func Posting(docs []uint16, files int) (bits int, back []uint16, ok bool) {
+	var w bitWriter
+	w.put(5, 3) // postings begin anywhere
+	w.putPosting(docs, files)
+	w.flush()
+	set := newFileSet(files)
+	ok = set.readPosting(w.b, 3, len(docs), files)
+	return postingBits(len(docs), files), set.appendDocs(nil), ok
+}
+
+// Grams returns how many distinct grams a text has, and whether they are those of
+// its needles.
+func Holds(text, needle string) bool {
+	has := map[gram]bool{}
+	for _, g := range newGramSet().of(text) {
+		if has[g] {
+			panic("a gram is there twice")
+		}
+		has[g] = true
+	}
+	for _, g := range gramsOf(needle) {
+		if !has[g] {
+			return false
+		}
+	}
+	return true
+}
+
+// OpenBytes opens a segment and reads all of it.
+func OpenBytes(data []byte) error {
+	s, err := openSegment(&memoryPart{data}, int64(len(data)))
+	if err != nil {
+		return err
+	}
+	for i := range s.blocks {
+		b := &s.blocks[i]
+		if _, err := s.verified(b); err != nil {
+			return err
+		}
+		if _, err := s.allEntries(b); err != nil {
+			return err
+		}
+		src := source{s: s, b: b, number: make([]int16, b.files)}
+		out, in := newFileSet(b.files), newFileSet(b.files)
+		err := src.start()
+		for err == nil && !src.done {
+			err = src.into(out, in)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
