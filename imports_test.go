@@ -41,12 +41,12 @@ var importRules = append([]importRule{
 	},
 	{
 		reason: "the contract and what lives in memory do not touch the host",
-		from:   []string{"vfs", "vfs/vpath", "vfs/revision", "vfs/watch", "vfs/memfs", "vfs/routefs", "vfs/agenttool"},
+		from:   []string{"vfs", "vfs/vpath", "vfs/revision", "vfs/watch", "vfs/gramindex", "vfs/memfs", "vfs/routefs", "vfs/agenttool"},
 		never:  []string{"os", "os/exec", "net", "net/http", "syscall"},
 	},
 	{
 		reason: "what helps authors of backends knows no backend",
-		from:   []string{"vfs/revision", "vfs/watch"},
+		from:   []string{"vfs/revision", "vfs/watch", "vfs/gramindex"},
 		never:  slices.Concat(backends, []string{"vfs/agenttool", "vfs/vfstest", "outside"}),
 	},
 	{

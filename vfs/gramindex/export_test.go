@@ -1,5 +1,7 @@
 package gramindex
 
+import "errors"
+
 // Sizes for tests, in which a block has few files.
 type Sizes struct{ Block, Fresh, Changed int }
 
@@ -79,4 +81,24 @@ func OpenBytes(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// Decode takes bytes for each thing that has a checksum in a segment, as if it had
+// matched, and returns the first error.
+func Decode(data []byte) error {
+	blocks, err := decodeDirectory(data)
+	if err == nil {
+		s := &segment{data: make([]byte, 100), size: 100, blocks: blocks}
+		q := newQuery("/", "", "text")
+		f := s.finder(&q)
+		for ok := true; ok && err == nil; {
+			ok, err = f.step()
+		}
+	}
+	_, entryErr := decodeEntries(nil, data)
+	r := readGroup(gramOf('A', 'B', 'C'), data, 100)
+	set := newFileSet(100)
+	for r.step() && r.read(set) {
+	}
+	return errors.Join(err, entryErr, r.d.err)
 }

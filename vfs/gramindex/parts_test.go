@@ -180,3 +180,12 @@ func FuzzSegment(f *testing.F) {
 		_ = gramindex.OpenBytes(data) // an error or none, and no panic
 	})
 }
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("\x02\x06\x00\x05\x01\x03ABCDEFGH"))
+	f.Add([]byte("\x00\x02/a\x0012345678\x01\x02bc\x0112345678"))
+	f.Add([]byte("\x01\x08\x20\x02\x00\x02/a\x02/b\x01\x10\x01\x05\x10"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_ = gramindex.Decode(data) // an error or none, and no panic
+	})
+}

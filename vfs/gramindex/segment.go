@@ -185,7 +185,7 @@ func openSegment(part Part, size int64) (*segment, error) {
 
 // bytes returns n bytes of the segment.
 func (s *segment) bytes(at int64, n int) ([]byte, error) {
-	if at < 0 || n < 0 || at+int64(n) > s.size {
+	if at < 0 || n < 0 || at > s.size-int64(n) {
 		return nil, fmt.Errorf("%w: it ends too early", errDamaged)
 	}
 	if s.data != nil {
