@@ -11,7 +11,7 @@ func NewSized(src Source, opts *Options, sz Sizes) *Index {
 }
 
 // Quiet waits for the background job.
-func (x *Index) Quiet() { x.jobs.Wait() }
+func (x *Index) Quiet() { x.Wait() }
 
 // Segments returns how many files each segment has, oldest first.
 func (x *Index) Segments() []int {

@@ -264,6 +264,10 @@ func (x *Index) load(ctx context.Context, paths []string) iter.Seq2[Document, er
 	}
 }
 
+// Wait returns when nothing is being done in the background, unless a search has
+// begun it meanwhile.
+func (x *Index) Wait() { x.jobs.Wait() }
+
 // Close ends the background job, waits for it, and closes what is kept. Searches are
 // answered without an index afterwards. Closing twice does nothing.
 func (x *Index) Close() error {

@@ -2,18 +2,22 @@
 // replays. It is the reference implementation of package vfs: any number of
 // files, every operation O(log n) and a page O(log n + page).
 //
-// Files vanish with the process. A store is shared by all who hold it.
+// Files vanish with the process. A store is shared by all who hold it. Nothing has
+// to be closed, unless the store is large and was searched: see Close.
 package memfs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
 	"github.com/tidwall/btree"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/gramindex"
 	"github.com/goliathfs/goliathfs/vfs/revision"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 	"github.com/goliathfs/goliathfs/vfs/watch"
@@ -25,6 +29,9 @@ type Options struct {
 	NewRevision revision.Func
 	// Now is the clock that dates each write; nil means time.Now.
 	Now func() time.Time
+	// IndexFrom is how many bytes of content a store has at least for which the first
+	// search makes an index; 0 means 50 MB, and with a negative number none is made.
+	IndexFrom int64
 }
 
 // FS is a store in memory. It is safe for concurrent use.
@@ -32,8 +39,10 @@ type FS struct {
 	newRevision revision.Func
 	now         func() time.Time
 	hub         watch.Hub
+	index       *gramindex.Index
 
 	mu    sync.RWMutex
+	bytes int64                    // of all contents; guarded by mu
 	files map[string]*vfs.File     // guarded by mu; the files themselves never change
 	order *btree.BTreeG[*vfs.File] // the same, sorted; guarded by mu
 }
@@ -44,6 +53,8 @@ var _ interface {
 	vfs.Remover
 	vfs.Statter
 	vfs.Watcher
+	vfs.Searcher
+	io.Closer
 } = (*FS)(nil)
 
 // New returns a store that holds a copy of files, a map from path to content.
@@ -67,6 +78,7 @@ func New(files map[string]string, opts *Options) (*FS, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.index = gramindex.New(source{s, cmp.Or(opts.IndexFrom, defaultIndexFrom)}, nil)
 	for path, content := range files {
 		clean, err := vpath.CleanFile(path)
 		if err == nil {
@@ -89,8 +101,13 @@ func newFile(path, content string, rev vfs.Revision, mod time.Time) *vfs.File {
 
 // set puts f in place of what has its path. mu is held, or s is new.
 func (s *FS) set(f *vfs.File) {
+	if old := s.files[f.Path]; old != nil {
+		s.bytes -= old.Size
+	}
+	s.bytes += f.Size
 	s.files[f.Path] = f
 	s.order.Set(f)
+	s.index.Mark(f.Path)
 }
 
 // Read implements vfs.Backend.
@@ -206,8 +223,10 @@ func (s *FS) remove(path string, expected vfs.Revision) (uint64, error) {
 	case old.Revision != expected:
 		return 0, vfs.ErrConflict
 	}
+	s.bytes -= old.Size
 	delete(s.files, path)
 	s.order.Delete(old)
+	s.index.Mark(path)
 	return s.hub.Queue(vfs.Event{Path: path, Info: vfs.Info{Path: path}, Old: old}), nil
 }
 
