@@ -112,6 +112,9 @@ func (c *checker) exec(ctx context.Context, query string, args ...any) (bool, er
 		return false, err
 	}
 	defer c.s.finish()
+	if err := h.id.whole(ctx, c.s.db.opts.BusyTimeout); err != nil {
+		return false, err
+	}
 	var n int64
 	err = c.s.db.patiently(ctx, func() error {
 		ctx, done := c.s.db.uninterrupted(ctx)

@@ -54,5 +54,13 @@ func (d *database) checkpoint() {
 		return
 	}
 	defer d.release()
+	if d.take(ctx, d.turn) != nil {
+		return
+	}
+	err = h.id.whole(ctx, d.opts.BusyTimeout)
+	<-d.turn
+	if err != nil {
+		return // it would write into what was copied over the database
+	}
 	h.db.ExecContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/goliathfs/goliathfs/vfs/watch"
@@ -29,6 +30,8 @@ type database struct {
 	view   view         // how h reads source
 	looked time.Time    // when source was last looked at
 	closed bool
+
+	id atomic.Pointer[identity] // what connections that are opened later must find
 
 	flush checkpointer
 
@@ -83,6 +86,10 @@ func (d *database) acquire(ctx context.Context) (*handle, error) {
 			d.mu.RUnlock()
 			return nil, errClosed
 		case d.h != nil && (looked || d.source == nil || d.source.current(d.view, d.looked)):
+			if err := d.h.id.here(); err != nil {
+				d.mu.RUnlock()
+				return nil, err
+			}
 			return d.h, nil
 		}
 		d.mu.RUnlock()
@@ -163,6 +170,10 @@ func (d *database) dial(ctx context.Context) (*handle, error) {
 	if err == nil && d.own {
 		err = d.explain(ctx, h.setUp(ctx, d.opts.BusyTimeout))
 	}
+	if err == nil {
+		h.id, err = identify(h.name, d.own)
+		d.id.Store(h.id)
+	}
 	if err != nil && d.own {
 		err = errors.Join(err, db.Close())
 	}
@@ -200,5 +211,14 @@ func (d *database) close() error {
 	if h == nil {
 		return nil
 	}
-	return d.explain(context.Background(), h.close(d.own))
+	ctx := context.Background()
+	lost := h.id.whole(ctx, d.opts.BusyTimeout)
+	if lost != nil && d.own {
+		h.keepLog(ctx)
+	}
+	err := d.explain(ctx, h.close(d.own))
+	if lost != nil {
+		return errors.Join(lost, err)
+	}
+	return err
 }

@@ -45,13 +45,15 @@ const (
 // handle is an open database with its prepared statements.
 type handle struct {
 	db    *sql.DB
+	name  string // the file as SQLite names it, "" in memory
 	utf16 bool
 	wal   bool  // there is a write-ahead log to move into the main file
 	max   int64 // the greatest content that is loaded, in bytes of the database
 
 	file, info, page, all *sql.Stmt
 	w                     writer
-	private               string // the folder of a private copy, "" without one
+	private               string    // the folder of a private copy, "" without one
+	id                    *identity // nil where it need not stay what it is, as a private copy
 }
 
 // writer is what changes the table: one connection of its own, or the pool when
@@ -105,6 +107,7 @@ func (h *handle) look(ctx context.Context, readOnly bool) error {
 	if err := h.db.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file); err != nil {
 		return err
 	}
+	h.name = file
 	if file == "" && h.db.Stats().MaxOpenConnections != 1 {
 		return &storeError{"each connection to an in-memory database is a database of its own, so call SetMaxOpenConns(1) on the pool", nil}
 	}
@@ -202,6 +205,28 @@ func (w *writer) close() error {
 	return errors.Join(errs...)
 }
 
+// keepLog makes closing leave all files as they are: a checkpoint would write into
+// what was copied over the database. It fails for no reason that matters.
+func (h *handle) keepLog(ctx context.Context) {
+	_ = h.w.close() // gives its connection back
+	h.w = writer{}
+	var conns []*sql.Conn
+	for range h.db.Stats().OpenConnections {
+		c, err := h.db.Conn(ctx)
+		if err != nil {
+			break
+		}
+		conns = append(conns, c)
+		_ = c.Raw(func(raw any) error {
+			_, err := raw.(interface{ Raw() *sqlite3.Conn }).Raw().Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, true)
+			return err
+		})
+	}
+	for _, c := range conns {
+		_ = c.Close()
+	}
+}
+
 func (h *handle) closeStmts() error {
 	errs := []error{h.w.close()}
 	for _, stmt := range []*sql.Stmt{h.file, h.info, h.page, h.all} {
@@ -218,6 +243,7 @@ func (h *handle) close(own bool) error {
 	if own {
 		err = errors.Join(err, h.db.Close())
 	}
+	err = errors.Join(err, h.id.close())
 	if h.private != "" {
 		err = errors.Join(err, os.RemoveAll(h.private))
 	}

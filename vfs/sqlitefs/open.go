@@ -112,6 +112,9 @@ func dsn(file, query string) string {
 
 // prepare sets up each connection that is opened here.
 func (d *database) prepare(c *sqlite3.Conn) error {
+	if err := d.id.Load().here(); err != nil {
+		return err // it would be a connection to another database
+	}
 	if err := c.BusyTimeout(d.opts.BusyTimeout); err != nil {
 		return err
 	}

@@ -36,6 +36,9 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 	if err := ctx.Err(); err != nil {
 		return unchanged, err
 	}
+	if err := h.id.whole(ctx, s.db.opts.BusyTimeout); err != nil {
+		return unchanged, err
+	}
 	var n int64
 	var cause error
 	err := s.db.patiently(ctx, func() error {
@@ -47,6 +50,12 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 		}
 		return cause
 	})
+	if err == nil {
+		// Into files that are not at their paths any more, it is as good as not made.
+		if lost := h.id.whole(context.WithoutCancel(ctx), s.db.opts.BusyTimeout); lost != nil {
+			return unknown, lost
+		}
+	}
 	did := unchanged
 	switch {
 	case n > 0:

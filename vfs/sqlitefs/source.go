@@ -88,6 +88,9 @@ func (s *source) current(v view, looked time.Time) bool {
 // files as they are, else a new one. Only one caller at a time.
 func (s *source) refresh(ctx context.Context, current *handle, v view) (*handle, view, error) {
 	fp, err := s.look()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, v, lostError(fmt.Sprintf("the file %s is gone, it was removed or renamed, or its disk was unmounted", s.file))
+	}
 	if err != nil {
 		return nil, v, err
 	}
@@ -99,7 +102,7 @@ func (s *source) refresh(ctx context.Context, current *handle, v view) (*handle,
 		return nil, v, err
 	}
 	fresh := view{how: how, seen: fp} // looked at before it is read: a later change shows
-	if current != nil && how == live && v.how == live {
+	if current != nil && how == live && v.how == live && os.SameFile(fp.main, v.seen.main) {
 		return current, fresh, nil
 	}
 	began := time.Now()

@@ -107,7 +107,10 @@ func (s *FS) Route(ctx context.Context, path string) (vfs.Route, error) {
 	if err := vpath.Check(path); err != nil {
 		return vfs.Route{}, err
 	}
-	return vfs.Route{Prefix: "/", Writable: !s.db.opts.ReadOnly}, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return vfs.Route{}, err
+	}
+	return vfs.Route{Prefix: "/", Writable: !s.db.opts.ReadOnly}, s.db.id.Load().here()
 }
 
 // Close ends the store: operations under way are finished, later ones fail.
