@@ -7,6 +7,8 @@ import (
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
+	"github.com/goliathfs/goliathfs/agentsim/memory"
+	"github.com/goliathfs/goliathfs/agentsim/turn"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/revision"
@@ -16,6 +18,9 @@ import (
 type ReplayOptions struct {
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore NewStore
+	// NewAgent makes what the application's own agent brings along; nil means
+	// nothing.
+	NewAgent NewAgent
 	// Tokenizer is the counter of scenarios that name none; "" means estimate.
 	Tokenizer string
 	// Tokenizers gives counters by the names that scenarios use, such as
@@ -26,6 +31,27 @@ type ReplayOptions struct {
 // Tokenizers returns the counter of a name, or an error that says which there
 // are. It is not asked for estimate, which is agenttool.EstimateTokens.
 type Tokenizers func(name string) (agenttool.TokenCounter, error)
+
+// NewAgent makes what an application's own agent brings along, anew for each
+// replay of a scenario, which is named. Replays run at the same time.
+type NewAgent func(ctx context.Context, scenario string) (Agent, error)
+
+// Agent is what of an application's own agent takes part in a replay, so that
+// what is tested is what ships. The model is always the scripted one, the file
+// tools are as the scenario has them.
+type Agent struct {
+	// Functions are offered beside the file tools.
+	Functions []turn.Function
+	// Hooks are called as in turn.Options.
+	Hooks []turn.Hooks
+	// CountTokens is the model's tokenizer; nil means the estimate. A tokenizer that
+	// the scenario names comes first.
+	CountTokens agenttool.TokenCounter
+	// MemoryFor makes the memory of each conversation, again after a restart; nil
+	// means values that live with the replay. What the scenario lists under memory
+	// is saved through it, and what it holds at the end is in the golden.
+	MemoryFor memory.Factory
+}
 
 // NewStore opens an empty store that can be written. A replay seeds it, removes
 // its files at the end, and closes it if it is an io.Closer.
@@ -74,7 +100,16 @@ func Replay(ctx context.Context, sc *Scenario, opts *ReplayOptions) (*Transcript
 			return opts.NewStore(ctx, StoreSpec(spec))
 		}
 	}
-	shown, err := replay.Run(ctx, sc.read, sc.script, replay.Options{NewStore: newStore, Tokenizer: opts.Tokenizer, Tokenizers: opts.Tokenizers})
+	var newAgent func(context.Context, string) (replay.Agent, error)
+	if opts.NewAgent != nil {
+		newAgent = func(ctx context.Context, scenario string) (replay.Agent, error) {
+			agent, err := opts.NewAgent(ctx, scenario)
+			return replay.Agent(agent), err
+		}
+	}
+	shown, err := replay.Run(ctx, sc.read, sc.script, replay.Options{
+		NewStore: newStore, NewAgent: newAgent, Tokenizer: opts.Tokenizer, Tokenizers: opts.Tokenizers,
+	})
 	var failure *replay.Failure
 	if errors.As(err, &failure) {
 		err = &StepError{failure.Step, err}
@@ -90,3 +125,7 @@ func (t *Transcript) Golden() []byte { return t.shown.Golden() }
 
 // Steps returns the names of the transcript's entries, in order.
 func (t *Transcript) Steps() []string { return t.shown.Steps() }
+
+// Line returns the line of the scenario's file that the entry of a name belongs
+// to, 0 where that is not known.
+func (t *Transcript) Line(step string) int { return t.shown.Line(step) }

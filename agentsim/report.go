@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
 	"github.com/goliathfs/goliathfs/agentsim/internal/report"
-	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
+	"github.com/goliathfs/goliathfs/internal/visible"
 )
 
 // Reporter is told how scenarios went. Calls come one at a time.
@@ -21,8 +23,20 @@ type Reporter interface {
 type ReporterOptions struct {
 	// Verbose also names what passed, with its steps.
 	Verbose bool
+	// Show adds the transcript of each scenario, whether it passed or not.
+	Show bool
 	// StepSummary receives Markdown for GitHub's job summary; nil means none.
 	StepSummary io.Writer
+	// GitHubLog says that GitHub Actions reads what is written: what files and models
+	// say is then kept from being taken for its commands. The format github implies
+	// it.
+	GitHubLog bool
+	// Workspace is the directory that the paths of annotations are relative to; ""
+	// leaves them as they are.
+	Workspace string
+	// Hint is advice that ends what is told of a golden that differs: how whoever
+	// runs this writes goldens.
+	Hint string
 }
 
 // Formats are the names that NewReporter knows.
@@ -30,26 +44,36 @@ func Formats() []string { return report.Formats() }
 
 // NewReporter returns the reporter of a format that writes to w.
 func NewReporter(format string, w io.Writer, opts ReporterOptions) (Reporter, error) {
-	f, err := report.New(format, w, report.Options(opts))
+	f, err := report.New(format, w, report.Options{
+		Verbose: opts.Verbose, StepSummary: opts.StepSummary, GitHubLog: opts.GitHubLog, Workspace: opts.Workspace,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return reporter{f}, nil
+	return reporter{f, opts}, nil
 }
 
 // reporter turns results into the cases that a format shows.
-type reporter struct{ format report.Format }
+type reporter struct {
+	format report.Format
+	opts   ReporterOptions
+}
 
 // Report implements Reporter.
 func (r reporter) Report(res Result) {
+	if res.Line == 0 { // it did not come from a Runner
+		res.place()
+	}
 	c := report.Case{
-		Name: res.Location.Name, Path: res.Location.Path, Golden: res.Location.Golden, Description: res.Description,
-		Status: report.Status(res.Status), Step: res.Step, Headline: headline(res), Message: Explain(res),
+		Name: res.Location.Name, Path: res.Location.Path, Line: res.Line, Golden: res.Location.Golden, Description: res.Description,
+		Status: report.Status(res.Status), Step: res.Step, Headline: visible.Inert(headline(res)), Message: Explain(res),
 		Steps: res.Steps, Seconds: res.Duration.Seconds(),
 	}
-	var placed *strictyaml.Error
-	if errors.As(res.Err, &placed) {
-		c.Line = placed.Pos.Line
+	if r.opts.Hint != "" && res.Status == Differs && res.Transcript != nil {
+		c.Message += r.opts.Hint + "\n"
+	}
+	if r.opts.Show && res.Transcript != nil {
+		c.Transcript = string(res.Transcript.Golden())
 	}
 	r.format.Report(c)
 }
@@ -59,16 +83,14 @@ func (r reporter) Finish(s Summary) error { return r.format.Finish(s.totals()) }
 
 func (s Summary) totals() report.Totals {
 	return report.Totals{
-		Total: s.Total, Passed: s.Passed, Failed: s.Failed, Differs: s.Differs, Updated: s.Updated, Skipped: s.Skipped,
+		Total: s.Total, Passed: s.Passed, Failed: s.Failed, Differs: s.Differs, Updated: s.Updated, Removed: s.Removed, Skipped: s.Skipped, Left: s.Left,
 		Seconds: s.Duration.Seconds(),
 	}
 }
 
-// String is the summary in one line.
-func (s Summary) String() string { return s.totals().String() }
-
 // Explain says in a few lines what is wrong with a scenario: the failing step
-// alone, with the names of the steps before it.
+// alone, with the names of the steps before it, and, where an expectation does not
+// hold, what it looked in and what the step showed.
 func Explain(res Result) string {
 	var b strings.Builder
 	switch d := res.Difference; {
@@ -78,15 +100,65 @@ func Explain(res Result) string {
 		}
 		fmt.Fprintf(&b, "differs at %q:\n%s", d.Step, d.Text)
 		if d.Later == 1 {
-			b.WriteString("1 later step differs too; review it with --update and git diff\n")
+			b.WriteString("1 later step differs too\n")
 		} else if d.Later > 1 {
-			fmt.Fprintf(&b, "%d later steps differ too; review them with --update and git diff\n", d.Later)
+			fmt.Fprintf(&b, "%d later steps differ too\n", d.Later)
 		}
 	case res.Err != nil:
 		if n := len(res.Steps); n > 1 && res.Step != "" {
 			fmt.Fprintf(&b, "before it: %s\n", passedBy(res.Steps[:n-1]))
 		}
 		fmt.Fprintf(&b, "%v\n", res.Err)
+		b.WriteString(looked(res))
+	}
+	return visible.Inert(b.String())
+}
+
+// looked is what an expectation that does not hold looked in, and what its step
+// showed.
+func looked(res Result) string {
+	var b strings.Builder
+	var unmet *replay.Unmet
+	if errors.As(res.Err, &unmet) && unmet.Looked != "" {
+		fmt.Fprintf(&b, "it looked in:\n%s", excerpt(unmet.Looked))
+	}
+	var se *StepError
+	if errors.As(res.Err, &se) && res.Transcript != nil {
+		if shown := res.Transcript.shown.Last(); shown != "" {
+			fmt.Fprintf(&b, "the step showed:\n%s", excerpt(shown))
+		}
+	}
+	return b.String()
+}
+
+// The most of a text that an explanation repeats.
+const (
+	maxLines = 60
+	maxBytes = 6000
+)
+
+// excerpt is a text, or its beginning, each line after two spaces.
+func excerpt(text string) string {
+	lines := slices.Collect(strings.Lines(text))
+	for i, line := range lines {
+		if len(line) > maxBytes/4 {
+			lines[i] = strings.ToValidUTF8(line[:maxBytes/4], "") + " …\n"
+		}
+	}
+	size := 0
+	head := lines
+	for i, line := range lines {
+		if size += len(line); i >= maxLines || size > maxBytes {
+			head = lines[:i]
+			break
+		}
+	}
+	var b strings.Builder
+	for _, line := range head {
+		fmt.Fprintf(&b, "  %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	if left := len(lines) - len(head); left > 0 {
+		fmt.Fprintf(&b, "  … and %d lines more\n", left)
 	}
 	return b.String()
 }

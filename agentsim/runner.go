@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/library"
+	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 )
 
 // Runner finds scenarios, replays them and compares what they show with their
@@ -22,14 +24,29 @@ type Runner struct {
 	Golden string
 	// Match selects scenarios by name; nil means all.
 	Match *regexp.Regexp
+	// Only selects scenarios by their files, such as those that failed last; nil
+	// means all. A file that is not among those found is left out.
+	Only []string
 	// Update writes the goldens of the scenarios that ran as they say.
 	Update bool
-	// CI refuses Update: goldens are changed by people who look at them.
+	// Unreferenced has Update also remove the goldens that no scenario has.
+	Unreferenced bool
+	// Review, when set, is asked about each golden that differs or is missing, one
+	// at a time in order of name, and says whether to write it. Its error ends the
+	// run; ErrReviewEnded ends the questions only.
+	Review func(ctx context.Context, c GoldenChange) (take bool, err error)
+	// CI refuses Update and Review: goldens are changed by people who look at them.
 	CI bool
+	// FailFast ends the run at the first result, in order of name, that is not
+	// Passed, Skipped or Updated.
+	FailFast bool
 	// Parallel is how many scenarios run at a time; 0 means one a processor.
 	Parallel int
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore NewStore
+	// NewAgent makes what the application's own agent brings along; nil means
+	// nothing.
+	NewAgent NewAgent
 	// Tokenizer and Tokenizers are those of ReplayOptions.
 	Tokenizer  string
 	Tokenizers Tokenizers
@@ -39,40 +56,6 @@ type Runner struct {
 	// time; nil means none.
 	Reporter Reporter
 }
-
-// Status is how one scenario went.
-type Status string
-
-// The statuses.
-const (
-	Passed  Status = "passed"
-	Failed  Status = "failed"  // it did not run as it says
-	Differs Status = "differs" // it ran, and its golden says otherwise or is missing
-	Updated Status = "updated" // its golden was written
-	Skipped Status = "skipped" // it cannot be replayed here, which fails nothing
-)
-
-// Result is one scenario that was replayed.
-type Result struct {
-	Location    Location
-	Description string
-	Status      Status
-	Step        string      // where it failed or differs, if that is known
-	Err         error       // of Failed and Skipped, and of Differs when there is no golden to compare with
-	Difference  *Difference // of Differs
-	Steps       []string    // what was shown, by name
-	Duration    time.Duration
-}
-
-// Summary counts results by status.
-type Summary struct {
-	Total, Passed, Failed, Differs, Updated, Skipped int
-	Duration                                         time.Duration
-}
-
-// OK reports whether nothing failed, differs or was changed: whether a command
-// ends with status 0.
-func (s Summary) OK() bool { return s.Passed+s.Skipped == s.Total }
 
 // paths returns Paths or their default.
 func (r *Runner) paths() []string {
@@ -85,51 +68,23 @@ func (r *Runner) paths() []string {
 // List returns the locations of the selected scenarios, in order of name.
 func (r *Runner) List() ([]Location, error) {
 	found, err := Find(r.Golden, r.paths()...)
-	if err != nil || r.Match == nil {
-		return found, err
+	if err != nil {
+		return nil, err
 	}
-	var selected []Location
-	for _, l := range found {
-		if r.Match.MatchString(l.Name) {
-			selected = append(selected, l)
-		}
-	}
-	if len(selected) == 0 {
+	selected := slices.DeleteFunc(slices.Clone(found), func(l Location) bool {
+		return r.Match != nil && !r.Match.MatchString(l.Name) || r.Only != nil && !library.Among(l.Path, r.Only)
+	})
+	if len(selected) == 0 && r.Match != nil {
 		return nil, fmt.Errorf("no scenario has a name that matches %s, see the names of all %d", r.Match, len(found))
 	}
 	return selected, nil
 }
 
-// Orphans returns the goldens, of the directories among Paths, that no scenario
-// has: it was renamed or removed, and what it held is held no more. With Match,
-// which leaves scenarios out on purpose, there are none.
-func (r *Runner) Orphans() ([]Location, error) {
-	if r.Match != nil {
-		return nil, nil
-	}
-	found, err := library.Find(r.Golden, r.paths()...)
-	if err != nil {
-		return nil, err
-	}
-	orphans, err := library.Orphans(found, r.Golden, r.paths()...)
-	return locations(orphans), err
-}
-
-// orphaned is the result for a golden without a scenario. Update leaves it: it
-// may be the trace of a scenario that was lost.
-func orphaned(l Location) Result {
-	return Result{Location: l, Status: Differs, Err: fmt.Errorf(
-		"the golden %s has no scenario, remove it or bring back %s", l.Golden, l.Path)}
-}
-
-// ErrUpdateInCI is returned by Run when Update meets CI.
-var ErrUpdateInCI = errors.New("goldens are not updated where CI is set: run the update on a desk and commit what it changed")
-
 // Run replays the selected scenarios. A scenario that fails is a result, and so
-// is each of Orphans, not an error; errors are those of finding scenarios and of
-// ctx.
+// is each of Orphans, not an error; errors are those of finding scenarios, of
+// ctx, of Review and of the Reporter.
 func (r *Runner) Run(ctx context.Context) (Summary, error) {
-	if r.Update && r.CI {
+	if (r.Update || r.Review != nil) && r.CI {
 		return Summary{}, ErrUpdateInCI
 	}
 	selected, err := r.List()
@@ -141,6 +96,25 @@ func (r *Runner) Run(ctx context.Context) (Summary, error) {
 		return Summary{}, err
 	}
 	begin := time.Now()
+	sum, err := r.replayAll(ctx, selected)
+	if err != nil {
+		return sum, err
+	}
+	for _, l := range orphans {
+		if sum.Left == 0 {
+			r.tell(&sum, r.orphaned(l))
+		}
+	}
+	sum.Duration = time.Since(begin)
+	if r.Reporter == nil {
+		return sum, nil
+	}
+	return sum, r.Reporter.Finish(sum)
+}
+
+// replayAll replays several at a time and tells of them in order.
+func (r *Runner) replayAll(ctx context.Context, selected []Location) (sum Summary, err error) {
+	running, stop := context.WithCancel(ctx)
 	results := make([]chan Result, len(selected))
 	for i := range results {
 		results[i] = make(chan Result, 1)
@@ -150,34 +124,52 @@ func (r *Runner) Run(ctx context.Context) (Summary, error) {
 	for range r.workers(len(selected)) {
 		workers.Go(func() {
 			for i := range next {
-				results[i] <- r.RunOne(ctx, selected[i])
+				results[i] <- r.RunOne(running, selected[i])
 			}
 		})
 	}
-	go func() { // ends when the workers have taken everything, which Run waits for
+	workers.Go(func() {
 		defer close(next)
 		for i := range selected {
-			next <- i
+			select {
+			case next <- i:
+			case <-running.Done():
+				return
+			}
 		}
-	}()
-	var sum Summary
+	})
+	defer workers.Wait()
+	defer stop()
+	reviewing := true
 	for i := range selected {
-		if res := <-results[i]; ctx.Err() == nil { // what was stopped has not failed
-			sum.count(res, r.Reporter)
+		var res Result
+		select {
+		case res = <-results[i]:
+		case <-ctx.Done():
+		}
+		if err := ctx.Err(); err != nil { // what was stopped has not failed
+			return sum, fmt.Errorf("the replay was stopped: %w", err)
+		}
+		if reviewing {
+			err := r.review(ctx, &res)
+			if reviewing = !errors.Is(err, ErrReviewEnded); err != nil && reviewing {
+				return sum, err
+			}
+		}
+		r.tell(&sum, res)
+		if r.FailFast && (res.Status == Failed || res.Status == Differs) {
+			sum.Left = len(selected) - i - 1
+			return sum, nil
 		}
 	}
-	workers.Wait()
-	if err := ctx.Err(); err != nil {
-		return sum, fmt.Errorf("the replay was stopped: %w", err)
+	return sum, nil
+}
+
+func (r *Runner) tell(sum *Summary, res Result) {
+	sum.count(res)
+	if r.Reporter != nil {
+		r.Reporter.Report(res)
 	}
-	for _, l := range orphans {
-		sum.count(orphaned(l), r.Reporter)
-	}
-	sum.Duration = time.Since(begin)
-	if r.Reporter == nil {
-		return sum, nil
-	}
-	return sum, r.Reporter.Finish(sum)
 }
 
 func (r *Runner) workers(scenarios int) int {
@@ -188,31 +180,18 @@ func (r *Runner) workers(scenarios int) int {
 	return min(n, scenarios)
 }
 
-func (s *Summary) count(res Result, reporter Reporter) {
-	s.Total++
-	switch res.Status {
-	case Passed:
-		s.Passed++
-	case Failed:
-		s.Failed++
-	case Differs:
-		s.Differs++
-	case Updated:
-		s.Updated++
-	case Skipped:
-		s.Skipped++
-	}
-	if reporter != nil {
-		reporter.Report(res)
-	}
-}
-
 // RunOne replays one scenario and compares or updates its golden.
 func (r *Runner) RunOne(ctx context.Context, loc Location) Result {
 	begin := time.Now()
 	res := Result{Location: loc, Status: Passed}
 	r.replay(ctx, &res)
 	res.Duration = time.Since(begin)
+	res.place()
+	return res
+}
+
+// place finds out where a result that failed or differs did so.
+func (res *Result) place() {
 	var se *StepError
 	if errors.As(res.Err, &se) {
 		res.Step = se.Step
@@ -220,33 +199,39 @@ func (r *Runner) RunOne(ctx context.Context, loc Location) Result {
 	if res.Difference != nil {
 		res.Step = res.Difference.Step
 	}
-	return res
+	var placed *strictyaml.Error
+	switch {
+	case errors.As(res.Err, &placed):
+		res.Line = placed.Pos.Line
+	case res.Transcript != nil && res.Step != "":
+		res.Line = res.Transcript.Line(res.Step)
+	}
 }
 
 func (r *Runner) replay(ctx context.Context, res *Result) {
+	fail := func(err error) { res.Status, res.Err = Failed, err }
 	sc, err := res.Location.Load(r.Kinds...)
 	if err == nil {
 		err = library.NoScenario(res.Location.Golden)
 	}
 	if err != nil {
-		res.Status, res.Err = Failed, err
+		fail(err)
 		return
 	}
 	res.Description = sc.Description
-	t, err := Replay(ctx, sc, &ReplayOptions{NewStore: r.NewStore, Tokenizer: r.Tokenizer, Tokenizers: r.Tokenizers})
-	res.Steps = t.Steps()
-	if errors.Is(err, ErrSkipped) {
+	t, err := Replay(ctx, sc, &ReplayOptions{NewStore: r.NewStore, NewAgent: r.NewAgent, Tokenizer: r.Tokenizer, Tokenizers: r.Tokenizers})
+	res.Transcript, res.Steps = t, t.Steps()
+	switch {
+	case errors.Is(err, ErrSkipped):
 		res.Status, res.Err = Skipped, err
 		return
-	}
-	if err != nil {
-		res.Status, res.Err = Failed, err
+	case err != nil:
+		fail(err)
 		return
-	}
-	if r.Update {
+	case r.Update:
 		changed, err := WriteGolden(res.Location.Golden, t.Golden())
 		if err != nil {
-			res.Status, res.Err = Failed, err
+			fail(err)
 		} else if changed {
 			res.Status = Updated
 		}

@@ -38,8 +38,8 @@ func TestUpdateVariable(t *testing.T) {
 		{"red", "", "", "there is no golden", true},
 		{"off", "false", "", "there is no golden", true},
 		{"no boolean", "please", "", "set it to true or false", true},
-		{"in CI", "1", "true", "not updated where CI is set", true},
-		{"in a named CI", "1", "woodpecker", "not updated where CI is set", true},
+		{"in CI", "1", "true", "not changed in continuous integration", true},
+		{"in a named CI", "1", "woodpecker", "not changed in continuous integration", true},
 		{"update", "1", "false", "wrote ", true},
 		{"green", "", "true", "PASS: TestInChild/a/s", false},
 	} {

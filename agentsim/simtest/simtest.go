@@ -5,15 +5,19 @@
 // It has no flag of its own, which would clash with other golden libraries: the
 // environment variable SIMTEST_UPDATE, read as a boolean, writes the goldens
 // anew. A test that wrote one fails, so that an update is noticed; under CI it is
-// refused.
+// refused. Where GitHub Actions reads the log, nothing that files and models say
+// is taken for a command of its.
 package simtest
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
 
 	"github.com/goliathfs/goliathfs/agentsim"
+	"github.com/goliathfs/goliathfs/agentsim/internal/report"
+	"github.com/goliathfs/goliathfs/internal/visible"
 )
 
 // UpdateEnv is the variable that has goldens written.
@@ -23,6 +27,9 @@ const UpdateEnv = "SIMTEST_UPDATE"
 type Options struct {
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore agentsim.NewStore
+	// NewAgent makes what the application's own agent brings along: its functions,
+	// hooks, tokenizer and memory; nil means nothing.
+	NewAgent agentsim.NewAgent
 	// Tokenizer and Tokenizers are those of agentsim.ReplayOptions.
 	Tokenizer  string
 	Tokenizers agentsim.Tokenizers
@@ -38,9 +45,9 @@ func Run(t *testing.T, scenarios, golden string, opts *Options) {
 		opts = &Options{}
 	}
 	runner := &agentsim.Runner{
-		Paths: []string{scenarios}, Golden: golden, NewStore: opts.NewStore, Kinds: opts.Kinds,
+		Paths: []string{scenarios}, Golden: golden, NewStore: opts.NewStore, NewAgent: opts.NewAgent, Kinds: opts.Kinds,
 		Tokenizer: opts.Tokenizer, Tokenizers: opts.Tokenizers,
-		Update: update(t), CI: inCI(),
+		Update: update(t), CI: agentsim.InCI(os.Getenv),
 	}
 	if runner.Update && runner.CI {
 		t.Fatal(agentsim.ErrUpdateInCI)
@@ -54,21 +61,32 @@ func Run(t *testing.T, scenarios, golden string, opts *Options) {
 		t.Fatal(err)
 	}
 	for _, loc := range orphans {
-		t.Errorf("the golden %s has no scenario, remove it or bring back %s", loc.Golden, loc.Path)
+		t.Error(safe(fmt.Sprintf("the golden %s has no scenario, remove it or bring back %s", loc.Golden, loc.Path)))
 	}
 	for _, loc := range selected {
 		t.Run(loc.Name, func(t *testing.T) {
 			t.Parallel()
 			switch res := runner.RunOne(t.Context(), loc); res.Status {
 			case agentsim.Skipped:
-				t.Skip(res.Err)
+				t.Skip(safe(res.Err.Error()))
 			case agentsim.Updated:
-				t.Errorf("wrote %s: review it and run again without %s", loc.Golden, UpdateEnv)
-			case agentsim.Failed, agentsim.Differs:
-				t.Errorf("%sTo write the golden anew, set %s=true for one run.", agentsim.Explain(res), UpdateEnv)
+				t.Error(safe(fmt.Sprintf("wrote %s: review it and run again without %s", loc.Golden, UpdateEnv)))
+			case agentsim.Failed:
+				t.Error(safe(agentsim.Explain(res)))
+			case agentsim.Differs:
+				t.Error(safe(fmt.Sprintf("%sTo write the golden anew, set %s=true for one run, then look at what changed.", agentsim.Explain(res), UpdateEnv)))
 			}
 		})
 	}
+}
+
+// safe is text for the log of a test.
+func safe(text string) string {
+	text = visible.Inert(text)
+	if os.Getenv("GITHUB_ACTIONS") == "true" {
+		return "\n" + report.Guard(text)
+	}
+	return text
 }
 
 // update reads UpdateEnv.
@@ -83,11 +101,4 @@ func update(t *testing.T) bool {
 		t.Fatalf("%s is %q, set it to true or false", UpdateEnv, value)
 	}
 	return on
-}
-
-// inCI reads the variable that build services set, some to their name.
-func inCI() bool {
-	value := os.Getenv("CI")
-	on, err := strconv.ParseBool(value)
-	return value != "" && (on || err != nil)
 }

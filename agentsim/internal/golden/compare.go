@@ -110,20 +110,22 @@ func changes(want, got []archive.Entry) string {
 // changed is a unified difference that a person can read: every character that
 // tells two lines apart can be seen.
 func changed(want, got string) string {
-	note := ""
-	if normEqual(want, got) {
-		note = "the two differ only in Unicode normalization (NFC and NFD)\n"
-	}
-	show := visible
-	if note != "" {
-		show = visibleASCII
-	}
-	if show(want) == show(got) { // one has as text what stands for a character of the other
-		show = quotedLines
-	}
-	text := string(diff.Diff("golden", []byte(show(want)), "replay", []byte(show(got))))
+	show := showLines(want, got)
+	text := string(diff.Diff("golden", []byte(show.text(want)), "replay", []byte(show.text(got))))
 	if _, body, ok := strings.Cut(text, "\n--- "); ok { // without the command line that comes first
 		text = "--- " + body
 	}
-	return note + text
+	return normNote(want, got) + text
+}
+
+// Changes is the whole difference between a golden and what a replay shows, in
+// the form of Difference.Text; "" when they say the same. What cannot be read as a
+// golden counts as one without a step.
+func Changes(golden, actual []byte) string {
+	_, want, _ := archive.Parse(golden)
+	_, got, _ := archive.Parse(actual)
+	if slices.Equal(want, got) {
+		return ""
+	}
+	return changed(string(archive.Format("", want)), string(archive.Format("", got)))
 }

@@ -3,74 +3,134 @@ package golden
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/goliathfs/goliathfs/internal/visible"
 )
 
-// visible shows a text line by line with nothing hidden: control and format
-// characters, CR, BOM and stray bytes as escapes, spaces at the end of a line as
-// "·", and a mark where the final newline is missing.
-func visible(text string) string {
-	return eachLine(text, func(r rune) bool {
-		return r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) ||
-			r != ' ' && unicode.Is(unicode.Zs, r))
-	})
+// visibleLine shows a line with nothing hidden: control and format characters,
+// CR, BOM and stray bytes as escapes, spaces at its end as "·", and a mark where
+// the final newline is missing.
+func visibleLine(line string) string {
+	return showLine(line, func(r rune) bool { return r != '\t' && visible.Hidden(r) })
 }
 
-// visibleASCII also spells out every character beyond ASCII, to tell an NFC text
+// asciiLine also spells out every character beyond ASCII, to tell an NFC text
 // from an NFD one.
-func visibleASCII(text string) string {
-	return eachLine(text, func(r rune) bool { return r != '\t' && (r < ' ' || r >= 0x7f) })
+func asciiLine(line string) string {
+	return showLine(line, func(r rune) bool { return r != '\t' && (r < ' ' || r >= 0x7f) })
 }
 
-// quotedLines shows each line as a Go string, which no other line looks like.
-func quotedLines(text string) string {
+// quotedLine shows a line as a Go string, which no other line looks like.
+func quotedLine(line string) string { return fmt.Sprintf("%+q", line) }
+
+func showLine(line string, escape func(rune) bool) string {
 	var b strings.Builder
-	for line := range strings.Lines(text) {
-		fmt.Fprintf(&b, "%+q\n", line)
+	body, ended := strings.CutSuffix(line, "\n")
+	trimmed := strings.TrimRight(body, " \t")
+	for rest := trimmed; len(rest) > 0; {
+		r, size := utf8.DecodeRuneInString(rest)
+		if r == '\r' {
+			b.WriteString(`\r`)
+		} else {
+			visible.Rune(&b, rest[:size], r, escape)
+		}
+		rest = rest[size:]
+	}
+	for _, r := range body[len(trimmed):] {
+		if r == ' ' {
+			b.WriteString("·")
+		} else {
+			b.WriteString(`\t`)
+		}
+	}
+	if !ended {
+		b.WriteString("⏎ (no final newline)")
 	}
 	return b.String()
 }
 
-func eachLine(text string, escape func(rune) bool) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		body, ended := strings.CutSuffix(line, "\n")
-		trimmed := strings.TrimRight(body, " \t")
-		showLine(&b, trimmed, escape)
-		for _, r := range body[len(trimmed):] {
-			if r == ' ' {
-				b.WriteString("·")
-			} else {
-				b.WriteString(`\t`)
+// shown maps each line of two texts to how it is shown. Each is shown as plainly
+// as it can be: only lines that would look like another one are spelled out.
+type shown map[string]string
+
+func showLines(want, got string) shown {
+	s := shown{}
+	byNFC := map[string][]string{}
+	for _, text := range []string{want, got} {
+		for line := range strings.Lines(text) {
+			if _, known := s[line]; known {
+				continue
+			}
+			s[line] = visibleLine(line)
+			key := norm.NFC.String(line)
+			byNFC[key] = append(byNFC[key], line)
+		}
+	}
+	for _, alike := range byNFC {
+		for _, line := range alike {
+			if len(alike) > 1 {
+				s[line] = asciiLine(line)
 			}
 		}
-		if !ended {
-			b.WriteString("⏎ (no final newline)")
+	}
+	for s.quoteAlike() {
+	}
+	return s
+}
+
+// quoteAlike quotes lines that look like another one, and reports whether there
+// were any. It ends, because no two quoted lines look alike.
+func (s shown) quoteAlike() bool {
+	byLook := map[string][]string{}
+	for line, look := range s {
+		byLook[look] = append(byLook[look], line)
+	}
+	found := false
+	for _, alike := range byLook {
+		for _, line := range alike {
+			if quoted := quotedLine(line); len(alike) > 1 && s[line] != quoted {
+				s[line], found = quoted, true
+			}
 		}
+	}
+	return found
+}
+
+// text is a text with each line as it is shown.
+func (s shown) text(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(s[line])
 		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
-func showLine(b *strings.Builder, line string, escape func(rune) bool) {
-	for len(line) > 0 {
-		r, size := utf8.DecodeRuneInString(line)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(b, `\x%02x`, line[0])
-		case r == '\r':
-			b.WriteString(`\r`)
-		case escape(r):
-			fmt.Fprintf(b, `\u{%04X}`, r)
-		default:
-			b.WriteString(line[:size])
-		}
-		line = line[size:]
+// normNote says that only normalization tells texts apart, or some of their
+// lines, since the eye does not.
+func normNote(want, got string) string {
+	if want != got && norm.NFC.String(want) == norm.NFC.String(got) {
+		return "the two differ only in Unicode normalization (NFC and NFD)\n"
 	}
+	only := map[string]int{} // normalized lines that only one of the two has
+	for i, texts := range [][2]string{{want, got}, {got, want}} {
+		other := map[string]bool{}
+		for line := range strings.Lines(texts[1]) {
+			other[line] = true
+		}
+		for line := range strings.Lines(texts[0]) {
+			if !other[line] {
+				only[norm.NFC.String(line)] |= 1 << i
+			}
+		}
+	}
+	for _, in := range only {
+		if in == 3 {
+			return "some lines differ only in Unicode normalization (NFC and NFD)\n"
+		}
+	}
+	return ""
 }
-
-// normEqual reports whether two different texts are the same once normalized.
-func normEqual(a, b string) bool { return a != b && norm.NFC.String(a) == norm.NFC.String(b) }

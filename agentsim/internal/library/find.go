@@ -78,3 +78,15 @@ func findIn(path, goldenDir string) ([]Location, error) {
 	}
 	return found, err
 }
+
+// Among reports whether a file is one of some, however they are written.
+func Among(file string, files []string) bool {
+	abs, err := filepath.Abs(file)
+	return slices.ContainsFunc(files, func(f string) bool {
+		if err != nil {
+			return f == file
+		}
+		other, err := filepath.Abs(f)
+		return err == nil && other == abs
+	})
+}

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
+	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
 	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
 )
 
@@ -75,4 +77,27 @@ func WriteGolden(path string, data []byte) (changed bool, err error) {
 		return false, fmt.Errorf("the golden cannot be written: %w", err)
 	}
 	return true, nil
+}
+
+// RemoveGolden removes the golden of a location, and the directories of its name
+// that are then empty. What is no golden is left: someone put it there by hand.
+func RemoveGolden(l Location) error {
+	data, err := ReadGolden(l.Golden)
+	if err == nil {
+		_, err = golden.Files(data)
+	}
+	if err == nil {
+		err = os.Remove(l.Golden)
+	}
+	if err != nil {
+		return fmt.Errorf("%s is not removed: %w", l.Golden, err)
+	}
+	dir := filepath.Dir(l.Golden)
+	for range strings.Count(l.Name, "/") {
+		if os.Remove(dir) != nil { // it holds more
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return nil
 }

@@ -2,16 +2,20 @@ package report
 
 import (
 	"fmt"
+	"html"
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/internal/visible"
 )
 
 // github writes annotations beside the text, and the job's summary.
 type github struct {
-	text     text
-	summary  io.Writer
-	failures []Case
+	text      text
+	summary   io.Writer
+	workspace string
+	failures  []Case
 }
 
 // maxAnnotations is how many GitHub shows of one step.
@@ -28,15 +32,28 @@ func (g *github) Report(c Case) {
 		return
 	}
 	message := c.Message
-	if c.Status == Updated {
+	switch c.Status {
+	case Updated:
 		message = "its golden was written anew"
+	case Removed:
+		message = "its golden was removed"
 	}
 	line := ""
 	if c.Line > 0 {
 		line = fmt.Sprintf(",line=%d", c.Line)
 	}
-	g.text.out.printf("::error file=%s%s,title=%s::%s\n", property(filepath.ToSlash(c.Path)), line,
-		property("scenario "+c.Name), data(strings.TrimSpace(message)))
+	g.text.out.printf("::error file=%s%s,title=%s::%s\n", property(g.inWorkspace(c.Path)), line,
+		property("scenario "+c.Name), data(visible.Text(strings.TrimSpace(message))))
+}
+
+// inWorkspace is the path as annotations name it, with slashes.
+func (g *github) inWorkspace(path string) string {
+	if abs, err := filepath.Abs(path); err == nil && g.workspace != "" {
+		if rel, err := filepath.Rel(g.workspace, abs); err == nil && filepath.IsLocal(rel) {
+			path = rel
+		}
+	}
+	return filepath.ToSlash(path)
 }
 
 // Finish implements Format.
@@ -64,11 +81,11 @@ const maxSummary = 1<<20 - 1<<16
 
 // details is one failure in Markdown.
 func details(c Case) string {
-	text, fence := c.Message, "```"
+	text, fence := visible.Text(c.Message), "```"
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fmt.Sprintf("\n<details><summary>%s: %s</summary>\n\n%sdiff\n%s%s\n</details>\n", c.Name, c.Status, fence, text, fence)
+	return fmt.Sprintf("\n<details><summary>%s: %s</summary>\n\n%sdiff\n%s%s\n</details>\n", html.EscapeString(visible.Name(c.Name)), c.Status, fence, text, fence)
 }
 
 // data escapes the message of a workflow command.

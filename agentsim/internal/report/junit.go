@@ -20,6 +20,7 @@ type junitCase struct {
 	Seconds string     `xml:"time,attr"`
 	Failure *junitNote `xml:"failure,omitempty"`
 	Skipped *junitNote `xml:"skipped,omitempty"`
+	Output  string     `xml:"system-out,omitempty"`
 }
 
 type junitNote struct {
@@ -29,10 +30,12 @@ type junitNote struct {
 
 // Report implements Format.
 func (j *junit) Report(c Case) {
-	jc := junitCase{Name: path.Base(c.Name), Class: path.Dir(c.Name), Seconds: fmt.Sprintf("%.3f", c.Seconds)}
+	jc := junitCase{Name: path.Base(c.Name), Class: path.Dir(c.Name), Seconds: fmt.Sprintf("%.3f", c.Seconds), Output: xmlText(c.Transcript)}
 	switch c.Status {
 	case Updated:
 		jc.Failure = &junitNote{"the golden was written", "wrote " + c.Golden}
+	case Removed:
+		jc.Failure = &junitNote{"the golden was removed", "removed " + c.Golden}
 	case Failed, Differs:
 		jc.Failure = &junitNote{xmlText(c.Headline), xmlText(c.Message)}
 	case Skipped:
@@ -55,7 +58,9 @@ func (j *junit) Finish(s Totals) error {
 	if err != nil {
 		return err
 	}
-	j.out.printf("%s%s\n", xml.Header, doc)
+	// References are the same to every reader, and no command to a build service
+	// that looks for one in its log.
+	j.out.printf("%s%s\n", xml.Header, strings.NewReplacer("##", "#&#35;", "::", ":&#58;").Replace(string(doc)))
 	return j.out.err
 }
 

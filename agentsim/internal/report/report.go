@@ -3,9 +3,12 @@
 package report
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/internal/visible"
 )
 
 // Status is how one scenario went.
@@ -17,6 +20,7 @@ const (
 	Failed  Status = "failed"
 	Differs Status = "differs"
 	Updated Status = "updated"
+	Removed Status = "removed"
 	Skipped Status = "skipped"
 )
 
@@ -32,13 +36,15 @@ type Case struct {
 	Headline    string   // what is wrong, in one line
 	Message     string   // what is wrong, in a few lines
 	Steps       []string // what was shown, by name
+	Transcript  string   // what was shown, in full; "" where that is not asked for
 	Seconds     float64
 }
 
 // Totals counts cases by status.
 type Totals struct {
-	Total, Passed, Failed, Differs, Updated, Skipped int
-	Seconds                                          float64
+	Total, Passed, Failed, Differs, Updated, Removed, Skipped int
+	Left                                                      int // not replayed, after the first failure
+	Seconds                                                   float64
 }
 
 // Format writes cases in one form. Calls come one at a time.
@@ -52,6 +58,8 @@ type Format interface {
 type Options struct {
 	Verbose     bool      // also names what passed, with its steps
 	StepSummary io.Writer // receives Markdown for GitHub's job summary; nil means none
+	GitHubLog   bool      // GitHub Actions reads what is written, also in other formats than github
+	Workspace   string    // what paths in annotations are relative to; "" leaves them as they are
 }
 
 // Formats are the names that New knows.
@@ -59,7 +67,7 @@ func Formats() []string { return []string{"text", "json", "junit", "github"} }
 
 // New returns the format of a name that writes to w.
 func New(format string, w io.Writer, opts Options) (Format, error) {
-	out := &writer{w: w}
+	out := &writer{w: w, guarded: opts.GitHubLog || format == "github"}
 	switch format {
 	case "text":
 		return &text{out, opts.Verbose}, nil
@@ -68,21 +76,39 @@ func New(format string, w io.Writer, opts Options) (Format, error) {
 	case "junit":
 		return &junit{out: out}, nil
 	case "github":
-		return &github{text: text{out, opts.Verbose}, summary: opts.StepSummary}, nil
+		return &github{text: text{out, opts.Verbose}, summary: opts.StepSummary, workspace: opts.Workspace}, nil
 	}
 	return nil, fmt.Errorf("there is no format %q, use one of %s", format, strings.Join(Formats(), ", "))
 }
 
 // writer remembers the first error of writing.
 type writer struct {
-	w   io.Writer
-	err error
+	w       io.Writer
+	guarded bool // GitHub Actions reads it
+	err     error
 }
 
 func (w *writer) printf(format string, args ...any) {
 	if w.err == nil {
 		_, w.err = fmt.Fprintf(w.w, format, args...)
 	}
+}
+
+// content writes text that comes from scenarios, files and models, so that no
+// line of it is taken for a command.
+func (w *writer) content(text string) {
+	text = visible.Inert(text)
+	if w.guarded {
+		text = Guard(text)
+	}
+	w.printf("%s", text)
+}
+
+// Guard returns lines between commands that have GitHub Actions take no command
+// from them. Only who knows the random token can end that.
+func Guard(lines string) string {
+	token := rand.Text()
+	return fmt.Sprintf("::stop-commands::%s\n%s\n::%s::\n", token, strings.TrimSuffix(lines, "\n"), token)
 }
 
 // String is the totals in one line.
@@ -94,7 +120,7 @@ func (s Totals) String() string {
 	for _, part := range []struct {
 		n         int
 		one, many string
-	}{{s.Failed, "failed", "failed"}, {s.Differs, "differs from its golden", "differ from their goldens"}, {s.Updated, "golden written", "goldens written"}, {s.Skipped, "not replayed", "not replayed"}} {
+	}{{s.Failed, "failed", "failed"}, {s.Differs, "differs from its golden", "differ from their goldens"}, {s.Updated, "golden written", "goldens written"}, {s.Removed, "golden removed", "goldens removed"}, {s.Skipped, "skipped", "skipped"}, {s.Left, "not replayed after the first failure", "not replayed after the first failure"}} {
 		switch part.n {
 		case 0:
 		case 1:

@@ -1,6 +1,11 @@
 package report
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/goliathfs/goliathfs/internal/visible"
+)
 
 // text writes for people at a terminal.
 type text struct {
@@ -10,24 +15,45 @@ type text struct {
 
 // Report implements Format.
 func (t *text) Report(c Case) {
+	if b := t.about(c); b != "" {
+		t.out.content(b)
+	}
+}
+
+// about is what there is to say of a case.
+func (t *text) about(c Case) string {
+	var b strings.Builder
 	switch c.Status {
 	case Updated:
-		t.out.printf("wrote %s\n", c.Golden)
+		fmt.Fprintf(&b, "wrote %s\n", visible.Name(c.Golden))
+	case Removed:
+		fmt.Fprintf(&b, "removed %s\n", visible.Name(c.Golden))
+	case Skipped:
+		fmt.Fprintf(&b, "skip  %s: %s\n", visible.Name(c.Name), c.Headline)
 	case Passed:
+		if t.verbose || c.Transcript != "" {
+			fmt.Fprintf(&b, "ok    %s\n", visible.Name(c.Name))
+		}
 		if t.verbose {
-			t.out.printf("ok    %s\n", c.Name)
 			for _, step := range c.Steps {
-				t.out.printf("        %s\n", step)
+				fmt.Fprintf(&b, "        %s\n", step)
 			}
 		}
-	case Skipped:
-		t.out.printf("skip  %s: %s\n", c.Name, c.Headline)
 	default:
-		t.out.printf("FAIL  %s (%s)\n", c.Name, c.Path)
-		for line := range strings.Lines(c.Message) {
-			t.out.printf("      %s", line)
-		}
+		fmt.Fprintf(&b, "FAIL  %s (%s)\n%s", visible.Name(c.Name), visible.Name(c.Path), indented(c.Message))
 	}
+	if c.Transcript != "" {
+		fmt.Fprintf(&b, "      this is what it showed:\n%s", indented(c.Transcript))
+	}
+	return b.String()
+}
+
+func indented(lines string) string {
+	var b strings.Builder
+	for line := range strings.Lines(lines) {
+		fmt.Fprintf(&b, "      %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	return b.String()
 }
 
 // Finish implements Format.
