@@ -9,13 +9,14 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/walfile"
 )
 
-// database writes the three files of a database with pages of 512 bytes. frames are
+// database writes the three files of a database with pages of 512 bytes. salt is how
+// this beginning of the log is called, in eight bytes. frames are
 // the numbers of the pages in the log, of which so many are in the main file.
-func database(t testing.TB, main []byte, frames []uint32, backfilled uint32) string {
+func database(t testing.TB, salt string, main []byte, frames []uint32, backfilled uint32) string {
 	t.Helper()
 	log := make([]byte, 32)
 	binary.BigEndian.PutUint32(log[8:], 512)
-	copy(log[16:], "thesalts")
+	copy(log[16:], salt)
 	for i, page := range frames {
 		log = binary.BigEndian.AppendUint32(log, page)
 		log = append(log, make([]byte, 20)...)
@@ -24,7 +25,7 @@ func database(t testing.TB, main []byte, frames []uint32, backfilled uint32) str
 	index := make([]byte, 136)
 	binary.NativeEndian.PutUint32(index[16:], uint32(len(frames)))
 	binary.NativeEndian.PutUint32(index[20:], 9) // pages
-	copy(index[32:], "thesalts")
+	copy(index[32:], salt)
 	binary.NativeEndian.PutUint32(index[96:], backfilled)
 	file := filepath.Join(t.TempDir(), "x.db")
 	write(t, file, main)
@@ -82,11 +83,14 @@ func TestLook(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			// The look before was at another beginning of the log.
-			before, err := look(t, database(t, []byte("before"), nil, 0), walfile.State{})
+			before, err := look(t, database(t, "thefirst", []byte("before"), nil, 0), walfile.State{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = look(t, database(t, tt.main, tt.frames, tt.backfilled), before)
+			_, err = look(t, database(t, "thesalts", tt.main, tt.frames, tt.backfilled), before)
+			if _, err := look(t, database(t, "thefirst", tt.main, nil, 0), before); err == nil {
+				t.Error("a main file that no checkpoint has changed is not noticed")
+			}
 			if sound := err == nil; sound != tt.sound {
 				t.Errorf("error %v, want none: %t", err, tt.sound)
 			}
@@ -96,7 +100,7 @@ func TestLook(t *testing.T) {
 
 // FuzzLook: whatever the files hold, a look ends with a state or an error.
 func FuzzLook(f *testing.F) {
-	file := database(f, pageOf(1), []uint32{1, 1, 7}, 2)
+	file := database(f, "thesalts", pageOf(1), []uint32{1, 1, 7}, 2)
 	log, err := os.ReadFile(file + "-wal")
 	if err != nil {
 		f.Fatal(err)
