@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -36,7 +37,7 @@ func (in Inner) Read(ctx context.Context, path string) (File, error) {
 func (in Inner) List(ctx context.Context, dir string, opts ListOptions) (Page, error) {
 	page, err := in.Backend.List(ctx, dir, opts)
 	if err == nil {
-		err = checkPage(page, dir, opts.After)
+		err = checkPage(page, dir, opts)
 	}
 	if err != nil {
 		return Page{}, bare(err)
@@ -44,10 +45,13 @@ func (in Inner) List(ctx context.Context, dir string, opts ListOptions) (Page, e
 	return page, nil
 }
 
-// checkPage refuses a page with a file outside dir or out of order, and one that
-// the next page does not come after.
-func checkPage(page Page, dir, after string) error {
-	last := after
+// checkPage refuses a page with more files than were asked for, with a file outside
+// dir or out of order, and one that the next page does not come after.
+func checkPage(page Page, dir string, opts ListOptions) error {
+	if limit := cmp.Or(opts.Limit, defaultLimit); len(page.Files) > limit {
+		return fmt.Errorf("the store lists %d files where %d were asked for, report this to who wrote it", len(page.Files), limit)
+	}
+	last := opts.After
 	for i := range page.Files {
 		path := page.Files[i].Path
 		if vpath.Compare(path, last) <= 0 || !vpath.Within(path, dir) {
@@ -55,7 +59,7 @@ func checkPage(page Page, dir, after string) error {
 		}
 		last = path
 	}
-	if next := page.Next; next != "" && (vpath.Compare(next, last) < 0 || vpath.Compare(next, after) <= 0 || !vpath.Within(next, dir)) {
+	if next := page.Next; next != "" && (vpath.Compare(next, last) < 0 || vpath.Compare(next, opts.After) <= 0 || !vpath.Within(next, dir)) {
 		return fmt.Errorf("the store goes on after %.40q where it has come to %.40q below %.40q, report this to who wrote it", next, last, dir)
 	}
 	return nil
@@ -126,7 +130,7 @@ func (in Inner) Search(ctx context.Context, dir string, opts SearchOptions) (Pag
 	if s, ok := in.Backend.(Searcher); ok {
 		page, err := s.Search(ctx, dir, opts)
 		if err == nil {
-			err = checkPage(page, dir, opts.After)
+			err = checkPage(page, dir, opts.ListOptions)
 		}
 		if err != nil {
 			return Page{}, bare(err)

@@ -3,7 +3,11 @@ package vfs_test
 import (
 	"context"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,7 +56,77 @@ func (r *recorder) Route(_ context.Context, path string) (vfs.Route, error) {
 	return vfs.Route{Prefix: vpath.Dir(path), Writable: true}, r.note("route", path)
 }
 
+func (r *recorder) Search(_ context.Context, dir string, _ vfs.SearchOptions) (vfs.Page, error) {
+	return vfs.Page{}, r.note("search", dir)
+}
+
 func (r *recorder) Close() error { return r.note("close", "") }
+
+// forwarded are a call for each interface that a backend may have, and what the
+// recorder notes of it.
+var forwarded = map[string]struct {
+	call func(ctx context.Context, b vfs.Backend) error
+	op   string
+	path string
+}{
+	"Backend": {func(ctx context.Context, b vfs.Backend) error {
+		_, read := b.Read(ctx, "/f")
+		_, list := b.List(ctx, "/f", vfs.ListOptions{})
+		if read != list {
+			return errors.Join(read, list)
+		}
+		return read
+	}, "read list", "/f"},
+	"Writer": {func(ctx context.Context, b vfs.Backend) error {
+		_, err := b.(vfs.Writer).Write(ctx, "/f", "", "")
+		return err
+	}, "write", "/f"},
+	"Remover": {func(ctx context.Context, b vfs.Backend) error {
+		return b.(vfs.Remover).Remove(ctx, "/f", "")
+	}, "remove", "/f"},
+	"Statter": {func(ctx context.Context, b vfs.Backend) error {
+		_, err := b.(vfs.Statter).Stat(ctx, "/f")
+		return err
+	}, "stat", "/f"},
+	"Watcher": {func(ctx context.Context, b vfs.Backend) error {
+		return b.(vfs.Watcher).Watch(ctx, "/d", func(vfs.Event) {})
+	}, "watch", "/d"},
+	"Router": {func(ctx context.Context, b vfs.Backend) error {
+		_, err := b.(vfs.Router).Route(ctx, "/x/y")
+		return err
+	}, "route", "/x/y"},
+	"Searcher": {func(ctx context.Context, b vfs.Backend) error {
+		_, err := b.(vfs.Searcher).Search(ctx, "/d", vfs.SearchOptions{Text: "x"})
+		return err
+	}, "search", "/d"},
+	"Closer": {func(_ context.Context, b vfs.Backend) error { return b.(io.Closer).Close() }, "close", ""},
+}
+
+// interfaces returns the exported interfaces of this package, from its source, and
+// io.Closer.
+func interfaces(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	names := []string{"Closer"}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.IsExported() {
+				if _, ok := spec.Type.(*ast.InterfaceType); ok {
+					names = append(names, spec.Name.Name)
+				}
+			}
+			return true
+		})
+	}
+	return names
+}
 
 // Each wrapper has every optional interface, each passes calls on and gives
 // bare errors back; but one that is read-only has no writing ones.
@@ -76,41 +150,58 @@ func TestWrappersForward(t *testing.T) {
 		{"Sub of ReadOnly", func(b vfs.Backend) vfs.Backend { return sub(vfs.ReadOnly(b)) }, "/s", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := &recorder{}
-			b := tt.wrap(r)
-			ctx := t.Context()
-			_, read := b.Read(ctx, "/f")
-			_, list := b.List(ctx, "/d", vfs.ListOptions{})
-			_, stat := b.(vfs.Statter).Stat(ctx, "/f")
-			watch := b.(vfs.Watcher).Watch(ctx, "/d", func(vfs.Event) {})
-			for op, err := range map[string]error{"read": read, "list": list, "stat": stat, "watch": watch, "close": b.(io.Closer).Close()} {
-				if err != errNoted {
-					t.Errorf("%s returned %v, want the backend's error as it is", op, err)
+			for _, name := range interfaces(t) {
+				f, ok := forwarded[name]
+				if !ok {
+					t.Errorf("nothing shows that %s is forwarded, put it into the table", name)
+					continue
+				}
+				r := &recorder{}
+				b := tt.wrap(r)
+				var want []string
+				for op := range strings.FieldsSeq(f.op) {
+					want = append(want, op+" "+tt.prefix+f.path)
+				}
+				if name == "Closer" {
+					want = []string{"close "}
+				}
+				if changes := name == "Writer" || name == "Remover"; changes && tt.readOnly {
+					_, write := vfs.Write(t.Context(), b, "/f", "", "")
+					remove := vfs.Remove(t.Context(), b, "/f", "r")
+					if !errors.Is(write, vfs.ErrReadOnly) || !errors.Is(remove, vfs.ErrReadOnly) || len(r.calls) > 0 {
+						t.Errorf("write: %v, remove: %v, calls %v, want %v", write, remove, r.calls, vfs.ErrReadOnly)
+					}
+					continue
+				}
+				if err := f.call(t.Context(), b); err != errNoted {
+					t.Errorf("%s: %v, want the backend's error as it is", name, err)
+				}
+				if diff := cmp.Diff(want, r.calls); diff != "" {
+					t.Errorf("%s: calls (-want +got):\n%s", name, diff)
 				}
 			}
-			want := []string{"read " + tt.prefix + "/f", "list " + tt.prefix + "/d", "stat " + tt.prefix + "/f", "watch " + tt.prefix + "/d", "close "}
-			if diff := cmp.Diff(want, r.calls); diff != "" {
-				t.Errorf("calls (-want +got):\n%s", diff)
-			}
-
-			r.calls = nil
-			if route, err := b.(vfs.Router).Route(ctx, "/x/y"); err != errNoted || route != (vfs.Route{Prefix: "/x", Writable: !tt.readOnly}) {
+			route, err := tt.wrap(&recorder{}).(vfs.Router).Route(t.Context(), "/x/y")
+			if err != errNoted || route != (vfs.Route{Prefix: "/x", Writable: !tt.readOnly}) {
 				t.Errorf("Route = %+v, %v, want /x, %t", route, err, !tt.readOnly)
 			}
-			_, err := vfs.Write(ctx, b, "/f", "", "")
-			err2 := vfs.Remove(ctx, b, "/f", "")
-			if tt.readOnly {
-				if !errors.Is(err, vfs.ErrReadOnly) || !errors.Is(err2, vfs.ErrReadOnly) {
-					t.Errorf("write: %v, remove: %v, want %v", err, err2, vfs.ErrReadOnly)
-				}
-				want = []string{"route " + tt.prefix + "/x/y"}
-			} else {
-				want = []string{"route " + tt.prefix + "/x/y", "write " + tt.prefix + "/f", "remove " + tt.prefix + "/f"}
-			}
-			if diff := cmp.Diff(want, r.calls); diff != "" {
-				t.Errorf("calls (-want +got):\n%s", diff)
-			}
 		})
+	}
+}
+
+// A stranger's backend that wraps its errors is told of by the path that the
+// caller used, however many wrappers lie between.
+func TestWrappersBareErrors(t *testing.T) {
+	sub, err := vfs.Sub(wrapping{}, "/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string]vfs.Backend{"ReadOnly": vfs.ReadOnly(wrapping{}), "Sub": sub, "ReadOnly of Sub": vfs.ReadOnly(sub)} {
+		if _, err := vfs.Read(t.Context(), b, "/x"); errorText(err) != "read /x: no such file" {
+			t.Errorf("%s: Read = %v", name, err)
+		}
+		if _, err := b.Read(t.Context(), "/x"); err != vfs.ErrNotFound {
+			t.Errorf("%s: the bare error is %v", name, err)
+		}
 	}
 }
 
@@ -133,6 +224,10 @@ func TestWrappersFallBack(t *testing.T) {
 		}
 		if _, err := vfs.Write(t.Context(), tt.b, tt.path, "", ""); !errors.Is(err, vfs.ErrReadOnly) {
 			t.Errorf("Write = %v, want %v", err, vfs.ErrReadOnly)
+		}
+		page, err := vfs.Search(t.Context(), tt.b, "/", vfs.SearchOptions{Text: "nothing holds this"})
+		if err != nil || len(page.Files) != 1 || page.Files[0].Path != tt.path {
+			t.Errorf("Search = %+v, %v, want all files", page, err)
 		}
 		if route, err := vfs.RouteOf(t.Context(), tt.b, tt.path); err != nil || route != (vfs.Route{Prefix: "/"}) {
 			t.Errorf("Route = %+v, %v, want /, false", route, err)

@@ -71,3 +71,7 @@ func (s *replayStore) Write(ctx context.Context, path, content string, expected 
 	s.turns.spec = s.spec
 	return s.Database.Write(ctx, path, content, expected)
 }
+
+func (s *replayStore) Search(ctx context.Context, dir string, opts vfs.SearchOptions) (vfs.Page, error) {
+	return vfs.Inner{Backend: s.Database}.Search(ctx, dir, opts)
+}
