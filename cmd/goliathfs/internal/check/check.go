@@ -20,22 +20,32 @@ type Sum struct {
 	Bytes int64
 }
 
-// Store reads every file of b and calls report for each fault, with the path as the
-// store gives it: paths that no
-// file may have or that are out of order, revisions that are missing or used
-// twice, sizes and revisions that differ between list and read, contents that
-// cannot be read or are no text. Its own error means that it could not go on.
+// Store reads every file of b and calls report for each fault, with the path as
+// the store gives it: paths that no file may have or that are out of order,
+// revisions that are missing or used twice, sizes and revisions that differ between
+// list and read, contents that cannot be read or are no text. Its own error means
+// that it could not go on.
 func Store(ctx context.Context, b vfs.Backend, report func(vfs.LeftOut)) (Sum, error) {
 	c := checker{ctx: ctx, b: b, report: report, revisions: map[vfs.Revision]string{}}
-	for info, err := range vfs.Walk(ctx, b, "/") {
-		if err == nil {
-			err = c.file(info)
-		}
+	// The backend itself is asked: vfs.Walk ends at the first page that is wrong.
+	for opts := (vfs.ListOptions{Limit: 256}); ; {
+		page, err := b.List(ctx, "/", opts)
 		if err != nil {
-			return c.sum, err
+			return c.sum, fmt.Errorf("list /: %w", bare(err))
 		}
+		for _, info := range page.Files {
+			if err := c.file(info); err != nil {
+				return c.sum, err
+			}
+		}
+		switch {
+		case page.Next == "":
+			return c.sum, nil
+		case vpath.Compare(page.Next, opts.After) <= 0:
+			return c.sum, fmt.Errorf("list /: after %.40q it goes on after %.40q, so what follows cannot be checked", opts.After, page.Next)
+		}
+		opts.After = page.Next
 	}
-	return c.sum, nil
 }
 
 type checker struct {
