@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,8 +42,8 @@ func completeStores(cmd *cobra.Command) {
 		case "STORE", "SRC", "DST", "A", "B":
 			return completeURL(word)
 		case "PATH":
-			if len(args) > 0 {
-				return completePath(cmd, args[0], word)
+			if at := slices.Index(kinds, "STORE"); at >= 0 && at < len(args) {
+				return completePath(cmd, args[at], word)
 			}
 			return nil, cobra.ShellCompDirectiveDefault
 		case "DIR":

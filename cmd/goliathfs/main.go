@@ -50,6 +50,7 @@ const (
 func report(w io.Writer, command string, err error) int {
 	var usage *usageError
 	var misuse storeurl.Misuse
+	var search *searchError
 	switch {
 	case err == nil:
 		return exitDone
@@ -61,6 +62,9 @@ func report(w io.Writer, command string, err error) int {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(w, "%s: interrupted\n", command)
 		return exitRefused
+	case errors.As(err, &search):
+		fmt.Fprintf(w, "%s: %v\n", command, err)
+		return exitUsage
 	}
 	fmt.Fprintf(w, "%s: %v\n", command, err)
 	return exitRefused

@@ -19,9 +19,9 @@ func newNamespaces() *cobra.Command {
 		Args:    takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
-				db, ok := s.Base.(database.Database)
-				if !ok {
-					return usagef("%s has no namespaces, badger: and sqlite: have", s.Spec.URL)
+				db, err := databaseOf(s)
+				if err != nil {
+					return err
 				}
 				names, err := db.Namespaces(cmd.Context())
 				if err != nil {
@@ -46,4 +46,13 @@ func newNamespaces() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
+}
+
+// databaseOf returns the database that a store is of, without its routes.
+func databaseOf(s *storeurl.Store) (database.Database, error) {
+	db, ok := s.Base.(database.Database)
+	if !ok {
+		return nil, usagef("%s has no namespaces, badger: and sqlite: have", s.Spec.URL)
+	}
+	return db, nil
 }

@@ -97,7 +97,7 @@ func versionText(info *debug.BuildInfo) string {
 
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
-		newLs(), newTree(), newCat(), newStat(), newDiff(), newMemory(), newWatch(),
+		newLs(), newTree(), newCat(), newStat(), newFind(), newGrep(), newDiff(), newMemory(), newWatch(),
 		newCopy(), newWrite(), newRm(),
 		newDemo(), newCall(), newMCP(), newReplay(), newModel(), newRelay(),
 		newMount(), newUnmount(), newMounts(), newServe(),
