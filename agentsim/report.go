@@ -105,13 +105,21 @@ func Explain(res Result) string {
 			fmt.Fprintf(&b, "%d later steps differ too\n", d.Later)
 		}
 	case res.Err != nil:
-		if n := len(res.Steps); n > 1 && res.Step != "" {
-			fmt.Fprintf(&b, "before it: %s\n", passedBy(res.Steps[:n-1]))
+		if before := res.before(); len(before) > 0 {
+			fmt.Fprintf(&b, "before it: %s\n", passedBy(before))
 		}
 		fmt.Fprintf(&b, "%v\n", res.Err)
 		b.WriteString(looked(res))
 	}
 	return visible.Inert(b.String())
+}
+
+// before are the steps before the one that failed, which were in order.
+func (res *Result) before() []string {
+	if res.Step == "" || res.Transcript == nil {
+		return nil
+	}
+	return res.Transcript.shown.Before()
 }
 
 // looked is what an expectation that does not hold looked in, and what its step

@@ -49,7 +49,6 @@ FAIL  b/differs (scenarios/b/differs.txtar)
       +100%
       2 later steps differ too
 FAIL  b/fails (scenarios/b/fails.txtar)
-      before it: 0
       it \u{0001} broke
 ` + summaryLine + "\n"
 	if got != want {

@@ -78,6 +78,14 @@ func (t *Transcript) Line(name string) int {
 	return line
 }
 
+// Before returns the names of the entries before the last step.
+func (t *Transcript) Before() []string {
+	if n := len(t.marks); n > 0 {
+		return t.Steps()[:t.marks[n-1].entry]
+	}
+	return nil
+}
+
 // Last renders the entries of the last step, without the prompts, which are long.
 func (t *Transcript) Last() string {
 	from := 0
