@@ -14,7 +14,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/review"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
-	"github.com/goliathfs/goliathfs/internal/visible"
+	safe "github.com/goliathfs/goliathfs/internal/visible"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/tiktoken"
 )
 
@@ -201,8 +201,8 @@ func (o *replayOptions) printList(out *output) error {
 			failures = append(failures, err)
 			continue
 		}
-		out.Printf("%s\n", visible.Name(l.Name))
-		for line := range strings.SplitSeq(strings.TrimSpace(visible.Text(sc.Description)), "\n") {
+		out.Printf("%s\n", safe.Name(l.Name))
+		for line := range strings.SplitSeq(strings.TrimSpace(safe.Text(sc.Description)), "\n") {
 			out.Printf("    %s\n", line)
 		}
 	}
