@@ -48,6 +48,7 @@ func lockDir(dir string, readOnly bool) (*dirLock, error) {
 // cannot be written hurts no one.
 func (l *dirLock) announce() {
 	l.pidFile = filepath.Join(l.d.Name(), pidFile)
+	_ = os.Remove(l.pidFile) // one that a killed process left may be read-only
 	_ = os.WriteFile(l.pidFile, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 }
 
