@@ -30,7 +30,7 @@
 //	  - {when: Generate a title, side: true, model: [{text: Typo}]}
 //	mask: [{match: 'Wall time: [0-9.]+', as: 'Wall time: <n>'}]
 //	show: [system, tools]           # in full; otherwise as size and hash
-//	expect: {exit: 0, stdout: Fixed, stderr: ""}
+//	expect: {exit: 0, stdout: Fixed, stderr: [], files: {/guide.md: {contains: receive}}}
 //
 // Package wire says which request gets which reply. Replies name our tools by
 // their own names, whatever the client calls them. Revisions and cursors are

@@ -1,36 +1,47 @@
 package blackbox
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
+	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
+	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
 	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 )
 
 // expectSpec is what must hold of the agent, whatever the golden says.
 type expectSpec struct {
 	Pos    strictyaml.Pos
-	Exit   *int   `yaml:"exit"`   // nil means 0
-	Stdout string `yaml:"stdout"` // a part of it
-	Stderr string `yaml:"stderr"` // a part of it
+	Exit   *int                         `yaml:"exit"`   // nil means 0
+	Stdout scenario.Texts               `yaml:"stdout"` // parts of it
+	Stderr scenario.Texts               `yaml:"stderr"` // parts of it
+	Files  map[string]scenario.FileText `yaml:"files"`
 }
 
-// check compares how an agent ended.
-func (e *expectSpec) check(end *ending) error {
+// check compares how an agent ended, and what it left.
+func (e *expectSpec) check(ctx context.Context, w *replay.World, end *ending) error {
 	want := 0
 	if e.Exit != nil {
 		want = *e.Exit
 	}
 	if end.status != want {
-		err := fmt.Errorf("the agent ended with status %d where expect.exit is %d%s", end.status, want, lastWords(end.stderr))
-		return err
+		return fmt.Errorf("the agent ended with status %d where expect.exit is %d%s", end.status, want, lastWords(end.stderr))
 	}
-	for _, out := range []struct{ name, text, part string }{{"stdout", end.stdout, e.Stdout}, {"stderr", end.stderr, e.Stderr}} {
-		if !strings.Contains(out.text, out.part) {
-			return fmt.Errorf("the agent's %s does not contain %q, as expect.%s asks; it is %q", out.name, out.part, out.name, clip(out.text))
+	for _, out := range []struct {
+		name, text string
+		parts      scenario.Texts
+	}{{"stdout", end.stdout, e.Stdout}, {"stderr", end.stderr, e.Stderr}} {
+		for _, part := range out.parts {
+			if !strings.Contains(out.text, part) {
+				return &replay.Unmet{
+					Message: fmt.Sprintf("the agent's %s does not contain %q, as expect.%s asks", out.name, part, out.name),
+					Looked:  out.text,
+				}
+			}
 		}
 	}
-	return nil
+	return w.CheckFiles(ctx, "", e.Files)
 }
 
 // lastWords is the end of what an agent complained about, for an error.
@@ -44,14 +55,6 @@ func lastWords(stderr string) string {
 		text = "…" + strings.ToValidUTF8(text[len(text)-most:], "")
 	}
 	return fmt.Sprintf("; its standard error ends %q", text)
-}
-
-func clip(text string) string {
-	const most = 500
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
 }
 
 // talkExpect is what must hold of a conversation, whatever the golden says.

@@ -46,7 +46,7 @@ func (s *script) Run(ctx context.Context, w *replay.World) error {
 	}
 	show := newShow(w, s, st.mask, res)
 	show.all(st.model.Report(), end)
-	return s.judge(show, st.model.Report(), end)
+	return s.judge(ctx, w, show, st.model.Report(), end)
 }
 
 // runnable says why a scenario cannot be replayed here, if so.
@@ -229,7 +229,7 @@ func runFunction(ctx context.Context, agent Agent, e Endpoints) *ending {
 }
 
 // judge says what did not go as the scenario says.
-func (s *script) judge(show *show, report wire.Report, end *ending) error {
+func (s *script) judge(ctx context.Context, w *replay.World, show *show, report wire.Report, end *ending) error {
 	var wrong []string
 	wrong = append(wrong, report.Problems...)
 	if end.problem != nil {
@@ -252,5 +252,5 @@ func (s *script) judge(show *show, report wire.Report, end *ending) error {
 	if at.File == "" { // it says nothing, and an agent that fails is noticed all the same
 		at = s.Pos
 	}
-	return at.At(s.Expect.check(end))
+	return at.At(s.Expect.check(ctx, w, end))
 }

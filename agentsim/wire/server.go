@@ -35,10 +35,9 @@ type Server struct {
 	bad  error // of the script; every request is answered with it
 
 	mu       sync.Mutex
-	table    table                // guarded by mu
-	problems problems             // guarded by mu
-	sent     map[string]Message   // responses: items by id, answers by id; guarded by mu
-	history  map[string][]Message // responses: the messages up to and with an answer; guarded by mu
+	table    table    // guarded by mu
+	problems problems // guarded by mu
+	items    *items   // guarded by mu
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -46,7 +45,7 @@ var _ http.Handler = (*Server)(nil)
 // NewServer returns a server for these scripts. What is wrong with them is what
 // Check says; a server of such scripts answers every request with that.
 func NewServer(scripts []Script, opts *Options) *Server {
-	s := &Server{bad: Check(scripts), sent: map[string]Message{}, history: map[string][]Message{}}
+	s := &Server{bad: Check(scripts), items: newItems()}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -70,7 +69,7 @@ func (s *Server) Report() Report {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path := "/" + strings.Trim(strings.TrimPrefix(r.URL.Path, "/v1"), "/")
+	path := apiPath(r.URL.Path)
 	if p, ok := protocolOf(r.Method, path); ok {
 		s.serve(w, r, p)
 		return
@@ -96,6 +95,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // modelName is the model that lists name; requests may ask for any.
 const modelName = "scripted"
+
+// apiPath is a path without /v1, which some clients leave out.
+func apiPath(path string) string { return "/" + strings.Trim(strings.TrimPrefix(path, "/v1"), "/") }
 
 // protocolOf finds the protocol of a request by its path, /v1 left out.
 func protocolOf(method, path string) (Protocol, bool) {
@@ -190,7 +192,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p Protocol) {
 func (s *Server) begin(ctx context.Context, req *Request) (*conversation, *answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.complete(req); err != nil {
+	if err := s.items.complete(req); err != nil {
 		return nil, nil, err
 	}
 	req.own = recognize(s.opts.Tools, req.Tools)
@@ -277,7 +279,9 @@ func (s *Server) end(talk *conversation, a *answer, delivered bool) {
 	talk.state = answered
 	m := a.message()
 	talk.reply = m.key()
-	s.remember(talk, a, m)
+	if last := talk.exchanges[len(talk.exchanges)-1].Request; last.Protocol == Responses {
+		s.items.remember(last, "resp_"+a.id, m, a.items())
+	}
 }
 
 // send writes an answer and reports whether a whole one reached the client.
