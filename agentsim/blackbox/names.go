@@ -95,3 +95,15 @@ func (n *names) hide(text string) string {
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }
+
+// hideWhole is the label of a value, or the value if it has none.
+func (n *names) hideWhole(value string) string {
+	for kind, values := range n.values {
+		for i, v := range values {
+			if v == value {
+				return n.label(kind, i)
+			}
+		}
+	}
+	return value
+}

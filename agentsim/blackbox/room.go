@@ -109,15 +109,25 @@ func (r *room) furnish(pos strictyaml.Pos, files map[string]string) error {
 	return nil
 }
 
+// addresses are the variables by which agents find their model and their files.
+func addresses(places map[string]string) []string {
+	model := places["model"]
+	list := []string{"OPENAI_BASE_URL=" + model + "/v1", "ANTHROPIC_BASE_URL=" + model, "OLLAMA_HOST=" + model, "GOLIATHFS_MODEL_URL=" + model}
+	if mcp := places["mcp"]; mcp != "" {
+		list = append(list, "GOLIATHFS_MCP_URL="+mcp)
+	}
+	return list
+}
+
 // environment is all that the agent inherits, and what it is given.
 func (r *room) environment(pos strictyaml.Pos, extra map[string]string) ([]string, error) {
-	model := r.places["model"]
 	env := map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": r.places["home"], "TMPDIR": r.places["tmp"], "LANG": "C.UTF-8", "TZ": "UTC",
-		"OPENAI_BASE_URL": model + "/v1", "OPENAI_API_KEY": scriptedKey,
-		"ANTHROPIC_BASE_URL": model, "ANTHROPIC_API_KEY": scriptedKey,
-		"OLLAMA_HOST":         model,
-		"GOLIATHFS_MODEL_URL": model, "GOLIATHFS_MCP_URL": r.places["mcp"],
+		"OPENAI_API_KEY": scriptedKey, "ANTHROPIC_API_KEY": scriptedKey,
+	}
+	for _, v := range addresses(r.places) {
+		name, value, _ := strings.Cut(v, "=")
+		env[name] = value
 	}
 	for _, name := range hostVariables {
 		if value, ok := os.LookupEnv(name); ok {

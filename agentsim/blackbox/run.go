@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -35,8 +36,13 @@ func (s *script) Run(ctx context.Context, w *replay.World) error {
 		return err
 	}
 	res := newResults(w.Tools, limit, w.Tokens)
-	st, err := s.start(res)
-	if err != nil {
+	model := wire.NewServer(s.scripts(), &wire.Options{
+		Tools:       ownTools(res.Tools()),
+		CountTokens: res.count,
+		NewNames:    func() wire.Names { return newNames(res.known) },
+	})
+	st := &stage{}
+	if err := st.open(model, res, true, s.MCP); err != nil {
 		return err
 	}
 	end, err := s.runAgent(ctx, w, st)
@@ -45,8 +51,8 @@ func (s *script) Run(ctx context.Context, w *replay.World) error {
 		return err
 	}
 	show := newShow(w, s, st.mask, res)
-	show.all(st.model.Report(), end)
-	return s.judge(ctx, w, show, st.model.Report(), end)
+	show.all(model.Report(), end)
+	return s.judge(ctx, w, show, model.Report(), end)
 }
 
 // runnable says why a scenario cannot be replayed here, if so.
@@ -62,47 +68,45 @@ func (s *script) runnable() error {
 
 // stage is what an agent works with, while it does.
 type stage struct {
-	model     *wire.Server
 	endpoints Endpoints
 	mask      *mask
 
-	tools  *mcptool.Server
+	tools  *mcptool.Server // nil where none are offered
 	listen []*wire.Endpoint
 	stdio  net.Listener
 	serves sync.WaitGroup
 	stop   context.CancelFunc
 }
 
-// start opens the model and the tools on ports of this machine.
-func (s *script) start(res *results) (*stage, error) {
-	st := &stage{model: wire.NewServer(s.scripts(), &wire.Options{
-		Tools:       ownTools(res.Tools()),
-		CountTokens: res.count,
-		NewNames:    func() wire.Names { return newNames(res.known) },
-	})}
-	var err error
-	st.tools, err = mcptool.New(res, &mcptool.Options{Structured: s.MCP.Structured, Approval: mcptool.Approval(s.MCP.Approve)})
-	if err != nil {
-		return nil, fmt.Errorf("the tools cannot be offered: %w", err)
-	}
-	model, err := wire.Listen(st.model)
+// open serves the model and the tools on ports of this machine.
+func (st *stage) open(model http.Handler, res *results, offer bool, spec mcpSpec) error {
+	err := st.openAll(model, res, offer, spec)
 	if err != nil {
 		st.close()
-		return nil, err
 	}
-	st.listen = append(st.listen, model)
-	mcp, err := wire.Listen(st.tools.Handler(&mcptool.HTTPOptions{Stateless: s.MCP.Stateless}))
+	return err
+}
+
+func (st *stage) openAll(model http.Handler, res *results, offer bool, spec mcpSpec) error {
+	e, err := wire.Listen(model)
 	if err != nil {
-		st.close()
-		return nil, err
+		return err
 	}
-	st.listen = append(st.listen, mcp)
-	if err := st.serveStdio(); err != nil {
-		st.close()
-		return nil, err
+	st.listen = append(st.listen, e)
+	st.endpoints = Endpoints{Model: e.URL, Tools: res}
+	if !offer {
+		return nil
 	}
-	st.endpoints = Endpoints{Model: model.URL, MCP: mcp.URL + "/mcp", Stdio: st.stdio.Addr().String(), Tools: res}
-	return st, nil
+	st.tools, err = mcptool.New(res, &mcptool.Options{Structured: spec.Structured, Approval: mcptool.Approval(spec.Approve)})
+	if err != nil {
+		return fmt.Errorf("the tools cannot be offered: %w", err)
+	}
+	if e, err = wire.Listen(st.tools.Handler(&mcptool.HTTPOptions{Stateless: spec.Stateless})); err != nil {
+		return err
+	}
+	st.listen = append(st.listen, e)
+	st.endpoints.MCP = e.URL + "/mcp"
+	return st.serveStdio()
 }
 
 // serveStdio serves MCP, as over stdio, on each connection.
@@ -111,7 +115,7 @@ func (st *stage) serveStdio() error {
 	if err != nil {
 		return fmt.Errorf("the tools cannot listen: %w", err)
 	}
-	st.stdio = l
+	st.stdio, st.endpoints.Stdio = l, l.Addr().String()
 	ctx, stop := context.WithCancel(context.Background())
 	st.stop = stop
 	st.serves.Go(func() {
@@ -135,7 +139,9 @@ func (st *stage) close() {
 		_ = st.stdio.Close() // nothing is lost with it
 		st.stop()
 	}
-	_ = st.tools.Close() // it returns no error
+	if st.tools != nil {
+		_ = st.tools.Close() // it returns no error
+	}
 	for _, e := range st.listen {
 		_ = e.Close() // connections that are dropped are not needed any more
 	}

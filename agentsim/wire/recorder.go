@@ -201,8 +201,12 @@ type note struct {
 
 // begin notes a request that asks the model something.
 func (r *Recorder) begin(in *http.Request, body []byte) *note {
-	p, ok := protocolOf(in.Method, apiPath(in.URL.Path))
+	path := apiPath(in.URL.Path)
+	p, ok := protocolOf(in.Method, path)
 	if !ok {
+		if !alsoServed(in.Method, path) {
+			r.problem(fmt.Sprintf("the agent also asked for %s %s, which a scripted model does not have", in.Method, in.URL.Path))
+		}
 		return nil
 	}
 	req, err := Decode(p, body)

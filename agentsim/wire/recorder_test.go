@@ -112,7 +112,8 @@ func TestRecorderPassesOn(t *testing.T) {
 		}
 		chat := strings.Contains(tt.path, "chat")
 		report := recorder.Report(wire.RecordOptions{})
-		if chat != (len(report.Conversations) == 1) || len(report.Problems) > 0 {
+		embeds := strings.Contains(tt.path, "embeddings") // a scripted model will not have it
+		if chat != (len(report.Conversations) == 1) || embeds != (len(report.Problems) == 1) {
 			t.Errorf("%s: %+v", tt.path, report)
 		}
 		if chat && report.Conversations[0].Exchanges[0].Replies[0].Text != "odd  spacing" {

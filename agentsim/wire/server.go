@@ -74,23 +74,33 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serve(w, r, p)
 		return
 	}
-	switch r.Method + " " + path {
-	case "POST /messages/count_tokens":
+	switch key := r.Method + " " + path; {
+	case key == "POST /messages/count_tokens":
 		s.countTokens(w, r)
-	case "GET /models":
-		writeJSON(w, http.StatusOK, obj{"object": "list", "models": []obj{}, "data": []obj{{"id": modelName, "object": "model", "created": 0, "owned_by": "goliathfs"}}})
-	case "GET /api/tags":
-		writeJSON(w, http.StatusOK, obj{"models": []obj{{"name": modelName + ":latest", "model": modelName + ":latest"}}})
-	case "GET /api/version":
-		writeJSON(w, http.StatusOK, obj{"version": "0.0.0"})
-	case "POST /api/show":
-		writeJSON(w, http.StatusOK, obj{"capabilities": []string{"completion", "tools"}, "details": obj{}, "model_info": obj{}})
-	case "GET /", "HEAD /": // how some clients look whether there is a server
-		w.WriteHeader(http.StatusOK)
+	case alsoServed(r.Method, path):
+		writeJSON(w, http.StatusOK, fixed[key])
 	default:
 		s.problem(fmt.Sprintf("the agent asked for %s %s, which a scripted model does not have", r.Method, r.URL.Path))
 		writeJSON(w, http.StatusNotFound, openAIFailure(http.StatusNotFound, fmt.Sprintf("there is no %s %s here", r.Method, r.URL.Path)))
 	}
+}
+
+// alsoServed reports whether a scripted model has an endpoint beside those that
+// ask it something.
+func alsoServed(method, path string) bool {
+	key := method + " " + path
+	_, ok := fixed[key]
+	return ok || key == "POST /messages/count_tokens"
+}
+
+// fixed are the answers that are always the same, by method and path without /v1.
+var fixed = map[string]any{
+	"GET /models":      obj{"object": "list", "models": []obj{}, "data": []obj{{"id": modelName, "object": "model", "created": 0, "owned_by": "goliathfs"}}},
+	"GET /api/tags":    obj{"models": []obj{{"name": modelName + ":latest", "model": modelName + ":latest"}}},
+	"GET /api/version": obj{"version": "0.0.0"},
+	"POST /api/show":   obj{"capabilities": []string{"completion", "tools"}, "details": obj{}, "model_info": obj{}},
+	"GET /":            obj{}, // how some clients look whether there is a server
+	"HEAD /":           obj{},
 }
 
 // modelName is the model that lists name; requests may ask for any.

@@ -34,6 +34,7 @@ func TestScript(t *testing.T) {
 			"ended":     ended,
 			"interrupt": interrupt,
 			"stop":      stop,
+			"roundtrip": roundtrip,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "fuse" {

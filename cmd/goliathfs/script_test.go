@@ -180,6 +180,45 @@ func stop(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// roundtrip records the agent with a scripted model as the real one and replays
+// what was recorded: the answer and the files must be the same, and the store as
+// it was.
+func roundtrip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: roundtrip")
+	}
+	work := ts.Getenv("WORK")
+	dir, err := os.MkdirTemp(work, "recorded-")
+	ts.Check(err)
+	server(ts, false, []string{"upstream", `^answering at (http://127.0.0.1:\d+) `, "model", "upstream.txtar"})
+	out := dir + "/scenarios/fix.txtar"
+	ts.Check(os.Mkdir(dir+"/scenarios", 0o700))
+	ts.Check(ts.Exec("goliathfs", "record", "--to", ts.Getenv("READY"), "--store", "static:docs", "--allow-writes", "--out", out, "--", "agent", "Fix the typo."))
+	answer := ts.ReadFile("stdout")
+	stop(ts, false, []string{"upstream"})
+	scenario := ts.ReadFile(out)
+	for _, secret := range []string{"sk-secret", "You are a test", "127.0.0.1"} {
+		if strings.Contains(scenario, secret) {
+			ts.Fatalf("the scenario holds %q:\n%s", secret, scenario)
+		}
+	}
+	// It runs with nothing of this environment, so the protocol goes with the command.
+	agent := "PROTOCOL=" + ts.Getenv("PROTOCOL") + " STREAM=" + ts.Getenv("STREAM") + " agent 'Fix the typo.'"
+	if err := ts.Exec("goliathfs", "replay", "--update", "--agent", agent, out); err == nil {
+		ts.Fatalf("the replay wrote no golden:\n%s", scenario)
+	}
+	ts.Check(ts.Exec("goliathfs", "replay", "--agent", agent, out))
+	golden := ts.ReadFile(dir + "/golden/fix.txtar")
+	for _, want := range []string{"stdout: " + answer, "-- file /guide.md --\nYou will receive a reply.\n", "-- file /notes/new.md (quoted) --\n>no newline", "-- file /other.md --\nAnother.\n", "error 429"} {
+		if !strings.Contains(golden, want) {
+			ts.Fatalf("the replay shows no %q:\n%s\n%s", want, golden, scenario)
+		}
+	}
+	if text := ts.ReadFile("docs/guide.md"); text != "You will recieve a reply.\n" {
+		ts.Fatalf("the recording changed the store: %q", text)
+	}
+}
+
 // kill ends the servers that a script has left running.
 func (s servers) kill() {
 	for _, p := range s {

@@ -1,0 +1,204 @@
+package blackbox
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goliathfs/goliathfs/agentsim/wire"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
+)
+
+// RecordOptions say what is recorded.
+type RecordOptions struct {
+	// Upstream is the address of the real model, such as https://api.openai.com/v1.
+	Upstream string
+	// Command is the agent's command line. It runs where the recording does, with
+	// the whole environment and the addresses in the same variables and names in
+	// braces as in a replay.
+	Command []string
+	// Files are what the agent's tools work on, by path; a recording changes no
+	// store. Nil offers no tools.
+	Files map[string]string
+	// Writable offers the tools that change files.
+	Writable bool
+	// Program is the path of the goliathfs command, for {goliathfs}.
+	Program string
+	// System keeps the system prompts, in the scenario's description.
+	System bool
+	// Stdin, Stdout and Stderr are the agent's; nil is none.
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Recording is one run of an agent with its real model.
+type Recording struct {
+	// Status is the exit status of the agent.
+	Status int
+	// Problems are sentences about what a replay may not repeat.
+	Problems []string
+
+	opts   RecordOptions
+	report wire.Report
+	stdout string
+	after  map[string]string // the files at the end
+	mask   *mask
+}
+
+// Record runs an agent and keeps what it and its model say. An error means that
+// there is nothing to make a scenario of.
+func Record(ctx context.Context, opts RecordOptions) (*Recording, error) {
+	if len(opts.Command) == 0 {
+		return nil, errors.New("option Command names no program to record")
+	}
+	recorder, err := wire.NewRecorder(opts.Upstream, nil)
+	if err != nil {
+		return nil, err
+	}
+	files, err := memfs.New(opts.Files, nil)
+	if err != nil {
+		return nil, fmt.Errorf("the files cannot be offered: %w", err)
+	}
+	tools, err := agenttool.New(agenttool.Options{Backend: files, Writable: opts.Writable})
+	if err != nil {
+		return nil, err
+	}
+	res := newResults(tools, 0, agenttool.EstimateTokens)
+	st := &stage{}
+	if err := st.open(recorder, res, opts.Files != nil, mcpSpec{}); err != nil {
+		return nil, err
+	}
+	r := &Recording{opts: opts, mask: newMask(map[string]string{"here": here()}, nil)}
+	err = r.run(ctx, st)
+	st.close()
+	if err != nil {
+		return nil, err
+	}
+	known := res.known
+	if opts.Files == nil {
+		known = nil
+	}
+	r.report = recorder.Report(wire.RecordOptions{
+		Tools: ownTools(tools.Tools()), CountTokens: res.count, NewNames: func() wire.Names { return newNames(known) },
+	})
+	r.Problems = append(r.Problems, r.report.Problems...)
+	if len(r.report.Conversations) == 0 {
+		return nil, fmt.Errorf("the agent asked the model nothing that could be recorded, see that it reads OPENAI_BASE_URL, ANTHROPIC_BASE_URL or OLLAMA_HOST, or give it {model} in its command%s", andProblems(r.Problems))
+	}
+	r.after, err = contents(context.WithoutCancel(ctx), files)
+	return r, err
+}
+
+func andProblems(problems []string) string {
+	if len(problems) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(problems, "; ")
+}
+
+func here() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// contents are the files of a store, by path.
+func contents(ctx context.Context, b vfs.Backend) (map[string]string, error) {
+	all := map[string]string{}
+	for info, err := range vfs.Walk(ctx, b, "/") {
+		if err != nil {
+			return nil, err
+		}
+		f, err := vfs.Read(ctx, b, info.Path)
+		if err != nil {
+			return nil, err
+		}
+		all[info.Path] = f.Content
+	}
+	return all, nil
+}
+
+// run runs the agent where the recording runs.
+func (r *Recording) run(ctx context.Context, st *stage) error {
+	places := &room{places: map[string]string{"model": st.endpoints.Model, "here": here()}}
+	if r.opts.Files != nil {
+		places.places["mcp"], places.places["stdio"] = st.endpoints.MCP, st.endpoints.Stdio
+	}
+	if r.opts.Program != "" {
+		places.places["goliathfs"] = r.opts.Program
+	}
+	var args []string
+	for _, arg := range r.opts.Command {
+		filled, err := places.fill(arg)
+		if err != nil {
+			return err
+		}
+		args = append(args, filled)
+	}
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), addresses(places.places)...)
+	cmd.Stdin, cmd.Stderr = r.opts.Stdin, r.opts.Stderr
+	cmd.Stdout = io.MultiWriter(&out, cmp.Or(r.opts.Stdout, io.Discard))
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("the recording was stopped: %w", ctx.Err())
+	case errors.As(err, &exit) && exit.ExitCode() >= 0:
+		r.Status = exit.ExitCode()
+	case errors.As(err, &exit):
+		return fmt.Errorf("the agent died: %s", exit.ProcessState)
+	case err != nil:
+		return fmt.Errorf("the agent cannot be started: %w", err)
+	}
+	r.stdout = out.String()
+	return nil
+}
+
+// command is the command line for the scenario: files that were named from the
+// folder of the recording are named from the folder of the replay.
+func (r *Recording) command() []string {
+	args := slices.Clone(r.opts.Command)
+	for i, arg := range args {
+		if filepath.IsLocal(arg) && (i > 0 || strings.ContainsRune(arg, filepath.Separator)) {
+			if _, err := os.Stat(arg); err == nil {
+				args[i] = "{here}/" + filepath.ToSlash(arg)
+			}
+		}
+	}
+	return args
+}
+
+// changed are the files that are not as they were, by path; nil is one that is
+// gone.
+func (r *Recording) changed() map[string]*string {
+	out := map[string]*string{}
+	for path, text := range r.after {
+		if before, ok := r.opts.Files[path]; !ok || before != text {
+			out[path] = &text
+		}
+	}
+	for path := range maps.Keys(r.opts.Files) {
+		if _, ok := r.after[path]; !ok {
+			out[path] = nil
+		}
+	}
+	return out
+}
