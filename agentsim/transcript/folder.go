@@ -1,0 +1,88 @@
+package transcript
+
+import "strings"
+
+// outside marks paths that the working folder does not lead to, once it has been
+// stripped: a sign that no path has.
+const outside = "\x00"
+
+// strip takes the working folder out of a text, wherever a path begins with it, so
+// that a scenario does not tell where it came from.
+func strip(text, dir string) string {
+	if dir == "" || dir == "/" {
+		return text
+	}
+	var b strings.Builder
+	for {
+		i := strings.Index(text, dir)
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		rest := text[i+len(dir):]
+		if i > 0 && partOfName(text[i-1]) || rest != "" && partOfName(rest[0]) {
+			b.WriteString(text[:i+len(dir)])
+			text = rest
+			continue
+		}
+		b.WriteString(text[:i])
+		if !strings.HasPrefix(rest, "/") {
+			b.WriteByte('/')
+		}
+		text = rest
+	}
+}
+
+// partOfName reports whether a byte beside a path makes it another one.
+func partOfName(c byte) bool {
+	return c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// stripPath makes a path of another tool relative to the working folder, and marks
+// one that is outside.
+func stripPath(p, dir string) string {
+	if dir == "" || dir == "/" || !strings.HasPrefix(p, "/") {
+		return p
+	}
+	if p == dir {
+		return "/"
+	}
+	if rest, ok := strings.CutPrefix(p, dir+"/"); ok {
+		return "/" + rest
+	}
+	return outside + p
+}
+
+// stripArgs strips the working folder from every text in arguments, and from those
+// that are paths of other tools as paths.
+func stripArgs(a map[string]any, dir string, paths bool) {
+	for name, v := range a {
+		a[name] = stripValue(name, v, dir, paths)
+	}
+}
+
+func stripValue(name string, v any, dir string, paths bool) any {
+	switch v := v.(type) {
+	case string:
+		if paths && isPathName(name) {
+			return stripPath(v, dir)
+		}
+		return strip(v, dir)
+	case []any:
+		for i := range v {
+			v[i] = stripValue("", v[i], dir, paths)
+		}
+	case map[string]any:
+		stripArgs(v, dir, paths)
+	}
+	return v
+}
+
+func isPathName(name string) bool {
+	for _, n := range append([]string{"dir_path", "directory", "target_directory"}, pathNames...) {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
