@@ -60,6 +60,44 @@ func TestInvisibleDifferences(t *testing.T) {
 	}
 }
 
+// Each line is shown as plainly as it can be: one that differs in what cannot be
+// seen does not change how another one reads.
+func TestDifferencesLineByLine(t *testing.T) {
+	for name, tt := range map[string]struct {
+		want, got  string
+		has, lacks []string
+	}{
+		"a word and an accent": {
+			"wörd one\n\u00e9\n", "wörd two\ne\u0301\n",
+			[]string{"-wörd one", "+wörd two", `-\u{00E9}`, `+e\u{0301}`, "some lines differ only in Unicode normalization"}, []string{`w\u{`},
+		},
+		"a word and a mark": {
+			"漢 one\na\r\n", "漢 two\n" + `a\r` + "\n",
+			[]string{"-漢 one", "+漢 two", `-"a\r\n"`, `+"a\\r\n"`}, []string{`"漢`, `\u6f22`},
+		},
+		"three alike": {
+			"a \n" + `"a \n"` + "\n", "a·\n" + `"a \n"` + "\n",
+			[]string{`-"a \n"`, `+"a\u00b7\n"`, ` "\"a \\n\"\n"`}, nil,
+		},
+		"nothing alike": {"é\n", "è\n", []string{"-é", "+è"}, []string{"normalization", `\u`}},
+	} {
+		d := compare(t, tt.want, tt.got)
+		if d == nil {
+			t.Fatalf("%s: nothing differs", name)
+		}
+		for _, has := range tt.has {
+			if !strings.Contains(d.Text, has) {
+				t.Errorf("%s: %q is not in\n%s", name, has, d.Text)
+			}
+		}
+		for _, lacks := range tt.lacks {
+			if strings.Contains(d.Text, lacks) {
+				t.Errorf("%s: %q is in\n%s", name, lacks, d.Text)
+			}
+		}
+	}
+}
+
 func TestCompareEntries(t *testing.T) {
 	const one, two, three = "-- 1 glob --\na\n", "-- 2 grep --\nb\n", "-- 3 glob --\nc\n"
 	for name, tt := range map[string]struct {

@@ -91,6 +91,20 @@ func TestByteOrderMark(t *testing.T) {
 	if got, want := replay(t, "\ufeff"+text), replay(t, text); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	if got, want := replay(t, strings.Replace(text, "version", "\ufeffversion", 1)), replay(t, text); got != want {
+		t.Errorf("in the YAML: got\n%s\nwant\n%s", got, want)
+	}
+	golden := replay(t, text)
+	if d, err := agentsim.Compare([]byte("\ufeff"+golden), []byte(golden)); d != nil || err != nil {
+		t.Errorf("a golden after a mark differs: %+v, %v", d, err)
+	}
+	if _, err := agentsim.GoldenFiles([]byte("\ufeff" + golden)); err != nil {
+		t.Errorf("a golden after a mark is none: %v", err)
+	}
+	dir := tree(t, map[string]string{"a.txtar": "\ufeff" + text, "golden/a.txtar": "\ufeff" + text})
+	if got := (&agentsim.Runner{Update: true}).RunOne(t.Context(), agentsim.Location{Path: filepath.Join(dir, "a.txtar"), Name: "a", Golden: filepath.Join(dir, "golden/a.txtar")}); got.Status != agentsim.Failed {
+		t.Errorf("a scenario after a mark was written over: %+v", got)
+	}
 }
 
 // A checkout that turned every line to CRLF reads as it was written; where only

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -144,6 +146,99 @@ func TestGitHubReport(t *testing.T) {
 	}
 	if n := strings.Count(out.String(), "::error"); n != 10 {
 		t.Errorf("%d annotations, GitHub shows 10", n)
+	}
+}
+
+// What files, models and names say is no command to the service that reads the
+// log, in whatever format it is told.
+func TestContentIsNoCommand(t *testing.T) {
+	const evil = "::stop-commands::x\n  ::add-mask::y\n a ##[error]z\n##vso[task.x]w\n\x1b]0;t\x07"
+	for _, format := range agentsim.Formats() {
+		var out bytes.Buffer
+		r, err := agentsim.NewReporter(format, &out, agentsim.ReporterOptions{GitHubLog: true, Verbose: true, Hint: "hint"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loc := agentsim.Location{Path: "s/a\n::error::b.txtar", Name: "a\n::error::b", Golden: "g/a\n::error::b.txtar"}
+		r.Report(agentsim.Result{Location: loc, Status: agentsim.Failed, Err: errors.New(evil), Description: evil})
+		r.Report(agentsim.Result{Location: loc, Status: agentsim.Passed, Steps: []string{evil}})
+		r.Report(agentsim.Result{Location: loc, Status: agentsim.Skipped, Err: errors.New(evil)})
+		r.Report(agentsim.Result{Location: loc, Status: agentsim.Updated})
+		r.Report(agentsim.Result{Location: loc, Status: agentsim.Removed})
+		r.Report(agentsim.Result{Location: loc, Status: agentsim.Differs, Difference: &agentsim.Difference{Step: evil, Text: evil, Before: []string{evil}}})
+		if err := r.Finish(agentsim.Summary{Total: 6}); err != nil {
+			t.Fatal(err)
+		}
+		if bad := obeyed(out.String()); len(bad) > 0 || strings.ContainsAny(out.String(), "\x1b\x07") {
+			t.Errorf("%s: the service obeys %q of\n%s", format, bad, out.String())
+		}
+	}
+}
+
+// obeyed returns the lines of a log that GitHub Actions, or a service like it,
+// would take for commands, but for annotations of the reporter.
+func obeyed(log string) []string {
+	var lines []string
+	token := ""
+	for line := range strings.Lines(log) {
+		trimmed := strings.TrimSpace(line)
+		resumed, isStop := strings.CutPrefix(trimmed, "::stop-commands::")
+		switch {
+		case token != "" && trimmed == "::"+token+"::":
+			token = ""
+		case strings.Contains(line, "##[") || strings.Contains(line, "##vso["):
+			lines = append(lines, line)
+		case token != "":
+		case isStop && len(resumed) > 20:
+			token = resumed
+		case strings.HasPrefix(trimmed, "::error file=s/a%0A%3A%3Aerror%3A%3Ab.txtar,title=scenario a%0A"):
+		case strings.HasPrefix(trimmed, "::"):
+			lines = append(lines, line)
+		}
+	}
+	if token != "" {
+		lines = append(lines, "nothing, for commands are never on again")
+	}
+	return lines
+}
+
+// Annotations name files below the workspace, and the line of the step that
+// failed or differs.
+func TestAnnotationsFindTheLine(t *testing.T) {
+	workspace := t.TempDir()
+	dir := filepath.Join(workspace, "sub")
+	text := scenario("calls:\n  - {tool: glob, input: {pattern: /x}}\n  - {tool: readFile, input: {path: /a}}", "/a", "x\n")
+	for name, data := range map[string]string{
+		"scenarios/differs.txtar": text,
+		"golden/differs.txtar":    strings.ReplaceAll(replay(t, text), "\nx\n", "\ny\n"),
+		"scenarios/fails.txtar":   strings.Replace(text, "path: /a", "path: /b", 1),
+		"scenarios/new.txtar":     text,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	var out bytes.Buffer
+	r, err := agentsim.NewReporter("github", &out, agentsim.ReporterOptions{Workspace: workspace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&agentsim.Runner{Reporter: r}).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"::error file=sub/scenarios/differs.txtar,line=7,title=scenario differs::",
+		"::error file=sub/scenarios/fails.txtar,line=7,title=scenario fails::",
+		"::error file=sub/scenarios/new.txtar,title=scenario new::",
+	} {
+		if !strings.Contains(out.String(), "\n"+want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package agentsim_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -138,6 +139,122 @@ func TestUpdateIsRefusedInCI(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "golden")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a golden was written: %v", err)
+	}
+}
+
+func TestInCI(t *testing.T) {
+	for _, tt := range []struct {
+		env  map[string]string
+		want bool
+	}{
+		{nil, false},
+		{map[string]string{"CI": "true"}, true},
+		{map[string]string{"CI": "1"}, true},
+		{map[string]string{"CI": "woodpecker"}, true},
+		{map[string]string{"CI": "false"}, false},
+		{map[string]string{"CI": "false", "GITHUB_ACTIONS": "true"}, false},
+		{map[string]string{"GITHUB_ACTIONS": "true"}, true},
+		{map[string]string{"GITHUB_ACTIONS": "false"}, false},
+		{map[string]string{"GITLAB_CI": "true"}, true},
+		{map[string]string{"TF_BUILD": "True"}, true},
+		{map[string]string{"JENKINS_URL": "http://x/"}, true},
+		{map[string]string{"TEAMCITY_VERSION": "2026.1"}, true},
+		{map[string]string{"BUILDKITE": "true"}, true},
+		{map[string]string{"bamboo_buildKey": "X-1"}, true},
+		{map[string]string{"HOME": "/ci"}, false},
+	} {
+		if got := agentsim.InCI(func(name string) string { return tt.env[name] }); got != tt.want {
+			t.Errorf("%v is continuous integration: %t", tt.env, got)
+		}
+	}
+}
+
+// Without a scenario a golden is removed when that is asked for, with the folders
+// that it leaves empty; what is no golden stays.
+func TestUnreferencedGoldens(t *testing.T) {
+	lost := replay(t, scenario(look))
+	dir := tree(t, map[string]string{
+		"scenarios/a/good.txtar": scenario(look), "golden/a/good.txtar": strings.Replace(lost, "area/s", "a/good", 1),
+		"golden/b/deep/lost.txtar": lost, "golden/c/mine.txtar": "-- x --\n",
+	})
+	for _, tt := range []struct {
+		runner agentsim.Runner
+		want   []string
+	}{
+		{agentsim.Runner{Unreferenced: true}, []string{"a/good passed", "b/deep/lost differs", "c/mine differs"}},
+		{agentsim.Runner{Update: true}, []string{"a/good passed", "b/deep/lost differs", "c/mine differs"}},
+		{agentsim.Runner{Update: true, Unreferenced: true}, []string{"a/good passed", "b/deep/lost removed", "c/mine failed"}},
+		{agentsim.Runner{}, []string{"a/good passed", "c/mine differs"}},
+	} {
+		got := runIn(t, dir, tt.runner)
+		if diff := cmp.Diff(tt.want, got.results); diff != "" || got.sum.OK() {
+			t.Errorf("OK %t, -want +got\n%s", got.sum.OK(), diff)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "golden", "b")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the empty folder is left: %v", err)
+	}
+}
+
+// FailFast ends at the first failure in order of name, whatever ran first.
+func TestFailFast(t *testing.T) {
+	files := map[string]string{"scenarios/m/fails.txtar": scenario(broken)}
+	for i := range 20 {
+		files[fmt.Sprintf("scenarios/a/%02d.txtar", i)] = scenario(look)
+		files[fmt.Sprintf("scenarios/z/%02d.txtar", i)] = scenario(broken)
+	}
+	dir := tree(t, files)
+	runIn(t, dir, agentsim.Runner{Update: true})
+	for range 5 {
+		got := runIn(t, dir, agentsim.Runner{FailFast: true})
+		if n := len(got.results); n != 21 || got.results[20] != "m/fails failed" || got.sum.Left != 20 || got.sum.OK() {
+			t.Errorf("%d results, the last is %s; %s", n, got.results[n-1], got.sum)
+		}
+	}
+	if got := runIn(t, dir, agentsim.Runner{Only: []string{filepath.Join(dir, "scenarios/z/03.txtar"), "elsewhere.txtar"}}); !cmp.Equal(got.results, []string{"z/03 failed"}) {
+		t.Errorf("only one gave %v", got.results)
+	}
+}
+
+// A review shows each change in order and writes what is taken.
+func TestReview(t *testing.T) {
+	dir := tree(t, map[string]string{"scenarios/a.txtar": scenario(look), "scenarios/b.txtar": scenario(broken), "scenarios/c.txtar": scenario(look), "scenarios/d.txtar": scenario(look)})
+	runIn(t, dir, agentsim.Runner{Update: true, Match: regexp.MustCompile("a")})
+	if err := os.WriteFile(filepath.Join(dir, "scenarios/a.txtar"), []byte(scenario(look, "/new", "x\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	review := func(ends string) func(context.Context, agentsim.GoldenChange) (bool, error) {
+		return func(_ context.Context, c agentsim.GoldenChange) (bool, error) {
+			asked = append(asked, fmt.Sprintf("%s %t", c.Location.Name, c.New))
+			if c.Location.Name == "a" && !strings.Contains(c.Text, "\n+-- file /new --\n+x\n") {
+				t.Errorf("the change is shown as\n%s", c.Text)
+			}
+			if c.Location.Name == ends {
+				return false, agentsim.ErrReviewEnded
+			}
+			return c.Location.Name != "c", nil
+		}
+	}
+	got := runIn(t, dir, agentsim.Runner{Review: review("c")})
+	if diff := cmp.Diff([]string{"a updated", "b failed", "c differs", "d differs"}, got.results); diff != "" {
+		t.Errorf("a review that ends early: -want +got\n%s", diff)
+	}
+	got = runIn(t, dir, agentsim.Runner{Review: review("")})
+	if diff := cmp.Diff([]string{"a passed", "b failed", "c differs", "d updated"}, got.results); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"a false", "c true", "c true", "d true"}, asked); diff != "" {
+		t.Errorf("asked about (-want +got)\n%s", diff)
+	}
+	r := agentsim.Runner{Paths: []string{dir}, CI: true, Review: review("")}
+	if _, err := r.Run(t.Context()); !errors.Is(err, agentsim.ErrUpdateInCI) {
+		t.Errorf("a review in CI gave %v", err)
+	}
+	gone := errors.New("gone")
+	r = agentsim.Runner{Paths: []string{filepath.Join(dir, "scenarios")}, Review: func(context.Context, agentsim.GoldenChange) (bool, error) { return false, gone }}
+	if _, err := r.Run(t.Context()); !errors.Is(err, gone) {
+		t.Errorf("a review that fails gave %v", err)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 // first bad file is an error, as in New, and so is text without any file.
 func FromTxtar(data []byte) (*FS, error) {
 	var b builder
+	data = withoutMark(data)
 	archive := txtar.Parse(data)
 	if len(archive.Files) == 0 && len(bytes.TrimSpace(data)) > 0 {
 		return nil, errors.New("txtar: no file is in it, each starts with a line such as -- docs/guide.md --")
@@ -32,6 +33,10 @@ func FromTxtar(data []byte) (*FS, error) {
 	return b.finish()
 }
 
+// withoutMark is the text without the U+FEFF that some editors begin a file with:
+// it is no part of an archive or of JSON.
+func withoutMark(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
+
 // FromJSON returns the files of a JSON object from path to content, the form
 // in which seeds are written down. Errors: those of New, a path given twice, and
 // JSON that is not one object of strings; each says where.
@@ -39,6 +44,7 @@ func FromJSON(data []byte) (*FS, error) {
 	if err := checkJSONText(data); err != nil {
 		return nil, err
 	}
+	data = withoutMark(data)
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
 		return nil, jsonError(dec, err, "it must be an object from path to content")

@@ -27,6 +27,24 @@ func TestFromTxtar(t *testing.T) {
 	}
 }
 
+// Some editors begin a file with U+FEFF. It is no part of the first file's line, nor
+// of JSON; within a content it stays.
+func TestByteOrderMark(t *testing.T) {
+	fromTxtar, err := staticfs.FromTxtar([]byte("\ufeff-- a --\n\ufeffx\n-- b --\ny\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromJSON, err := staticfs.FromJSON([]byte("\ufeff{\"/a\": \"\ufeffx\\n\", \"/b\": \"y\\n\"}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*staticfs.FS{"txtar": fromTxtar, "JSON": fromJSON} {
+		if f, err := s.Read(t.Context(), "/a"); err != nil || f.Content != "\ufeffx\n" || s.Len() != 2 {
+			t.Errorf("%s: the first of %d files is %q, %v", name, s.Len(), f.Content, err)
+		}
+	}
+}
+
 func TestFromTxtarRefuses(t *testing.T) {
 	for _, tt := range []struct{ archive, says string }{
 		{"just text\n", "txtar: no file is in it"},

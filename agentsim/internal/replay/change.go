@@ -22,7 +22,7 @@ func (w *World) Change(ctx context.Context, conversation string, c scenario.Chan
 		f := c.Write[path]
 		content := *f.Text
 		if err := w.write(ctx, conversation, path, content); err != nil {
-			return lines, f.Pos.At(fmt.Errorf("change.write: %w", err))
+			return lines, f.Pos.At(fmt.Errorf("change.write: %s: %w", path, bare(err)))
 		}
 		shown := golden.Inline(content)
 		if len(shown) > maxInline {
@@ -36,7 +36,7 @@ func (w *World) Change(ctx context.Context, conversation string, c scenario.Chan
 			err = remove(ctx, b, inside)
 		}
 		if err != nil {
-			return lines, c.Pos.At(fmt.Errorf("change.remove: %s: %w", path, err))
+			return lines, c.Pos.At(fmt.Errorf("change.remove: %s: %w", path, bare(err)))
 		}
 		lines = append(lines, "remove "+golden.Inline(path))
 	}
@@ -45,6 +45,15 @@ func (w *World) Change(ctx context.Context, conversation string, c scenario.Chan
 
 // maxInline is the greatest content, in bytes, that a line on a change repeats.
 const maxInline = 200
+
+// bare is the error without the path that it has inside its store.
+func bare(err error) error {
+	var pe *vfs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
 
 func (w *World) write(ctx context.Context, conversation, path, content string) error {
 	b, inside, err := w.storeOf(ctx, conversation, path)

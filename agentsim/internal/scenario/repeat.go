@@ -58,8 +58,13 @@ func repeated(text string, count int) string {
 		return ""
 	}
 	var b strings.Builder
+	parts := strings.Split(text, "{n}")
 	for n := 1; n <= count && b.Len() < maxRepeated; n++ {
-		b.WriteString(strings.ReplaceAll(text, "{n}", strconv.Itoa(n)))
+		b.WriteString(parts[0])
+		for _, part := range parts[1:] {
+			b.WriteString(strconv.Itoa(n))
+			b.WriteString(part)
+		}
 	}
 	return b.String()
 }

@@ -234,24 +234,24 @@ func (e *expect) checkPrompts(sent []prompt) error {
 }
 
 func (want promptExpect) check(sent []prompt) error {
-	what := "the prompts"
+	what := "prompts"
 	if want.Stage != "" {
-		what = fmt.Sprintf("the %s prompts", want.Stage)
+		what = fmt.Sprintf("%s prompts", want.Stage)
 	}
 	var all []string
 	for _, p := range sent {
-		if want.Stage != "" && string(p.stage) != string(want.Stage) {
+		if want.Stage != "" && string(p.req.Stage) != string(want.Stage) {
 			continue
 		}
-		all = append(all, p.text)
+		all = append(all, p.text())
 		if want.MaxTokens != nil && p.tokens > *want.MaxTokens {
-			return &replay.Unmet{Message: fmt.Sprintf("the prompt of %s costs %d tokens where expect.prompt.maxTokens is %d", p.step, p.tokens, *want.MaxTokens), Looked: p.text}
+			return &replay.Unmet{Message: fmt.Sprintf("the prompt of %s costs %d tokens where expect.prompt.maxTokens is %d", p.step, p.tokens, *want.MaxTokens), Looked: p.text()}
 		}
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("the model was sent none of %s that expect.prompt is about", what)
+		return fmt.Errorf("the model was sent none of the %s that expect.prompt is about", what)
 	}
-	return replay.CheckParts(what, "expect.prompt", strings.Join(all, "\n"), want.Contains, want.Lacks)
+	return replay.CheckParts("the text of the "+what, "expect.prompt", strings.Join(all, "\n"), want.Contains, want.Lacks)
 }
 
 func (e *expect) checkFallback(given *string) error {

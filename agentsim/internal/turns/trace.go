@@ -28,10 +28,12 @@ type trace struct {
 // prompt is what the model was sent.
 type prompt struct {
 	step   string
-	stage  turn.Stage
-	text   string // system and prompt
+	req    turn.Request
 	tokens int
 }
+
+// text is the system text and the prompt.
+func (p prompt) text() string { return p.req.System + "\n" + p.req.Prompt() }
 
 func newTrace(w *replay.World) *trace {
 	return &trace{t: w.Transcript, names: w.Names, systems: map[string]string{}}
@@ -57,7 +59,7 @@ func (tr *trace) next(what string) string {
 // call adds a model call: the prompt as it was sent, and the reply.
 func (tr *trace) call(req turn.Request, reply turn.ScriptedReply) {
 	name := tr.next(string(req.Stage))
-	tr.prompts = append(tr.prompts, prompt{name, req.Stage, req.System + "\n" + req.Prompt(), tr.asked.Tokens})
+	tr.prompts = append(tr.prompts, prompt{name, req, tr.asked.Tokens})
 	head := []string{fmt.Sprintf("prompt: %d of %d tokens, reply at most %d", tr.asked.Tokens, tr.asked.Limit, req.MaxOutput)}
 	if req.Stage == turn.StageArguments { // a text may hold them too
 		reply.Text = tr.names.Input(json.RawMessage(reply.Text))
