@@ -60,6 +60,26 @@ var importRules = append([]importRule{
 		never:  slices.Concat(backends, []string{"vfs/agenttool", "agentsim/..."}),
 	},
 	{
+		reason: "the host's side of a mount and the index stand below everything else of it",
+		from:   []string{"fusebridge/internal/mountpoint", "fusebridge/internal/tree"},
+		never:  []string{"fusebridge", "fusebridge/internal/view", "fusebridge/internal/overlay"},
+	},
+	{
+		reason: "the index needs no mount to be tested: no FUSE, no context, no I/O",
+		from:   []string{"fusebridge/internal/tree"},
+		never:  []string{"fusebridge/internal/mountpoint", "github.com/hanwen/...", "os", "syscall"},
+	},
+	{
+		reason: "who only looks runs no code that edits",
+		from:   []string{"fusebridge/internal/view"},
+		never:  []string{"fusebridge", "fusebridge/internal/mountpoint", "fusebridge/internal/overlay"},
+	},
+	{
+		reason: "edits lie over a view and know nothing of the host",
+		from:   []string{"fusebridge/internal/overlay"},
+		never:  []string{"fusebridge", "fusebridge/internal/mountpoint"},
+	},
+	{
 		reason: "a replay runs on any machine: stores that need one are handed to it",
 		from:   []string{"agentsim/..."},
 		never:  []string{"fusebridge/...", "vfs/badgerfs", "vfs/sqlitefs", "vfs/remotefs"},
@@ -275,6 +295,9 @@ func TestImportRulesBite(t *testing.T) {
 		{map[string][]string{"vfs/agenttool": {"vfs/memfs"}}, ""},
 		{map[string][]string{"vfs/agenttool": {"vfs/staticfs"}}, "the tools work on any backend"},
 		{map[string][]string{"fusebridge": {"vfs/agenttool"}}, "the mount shows any backend"},
+		{map[string][]string{"fusebridge/internal/view": {"fusebridge/internal/overlay"}}, "who only looks"},
+		{map[string][]string{"fusebridge/internal/tree": {"vfs", "os"}}, "no FUSE, no context, no I/O"},
+		{map[string][]string{"fusebridge": {"fusebridge/internal/overlay"}, "fusebridge/internal/overlay": {"fusebridge/internal/view", "fusebridge/internal/tree"}}, ""},
 		{map[string][]string{"agentsim/turn": {"agentsim/x"}, "agentsim/x": {"vfs/badgerfs"}}, "agentsim/turn → agentsim/x → vfs/badgerfs: a replay runs"},
 		{map[string][]string{"agentsim/internal/replay": {"agentsim/internal/turns"}}, "what all kinds share knows none"},
 		{map[string][]string{"agentsim/internal/calls": {"agentsim/internal/turns"}}, "kinds of scenarios know nothing of each other"},

@@ -5,17 +5,21 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/goliathfs/goliathfs/fusebridge/internal/mountpoint"
 )
 
 // ErrUnsupported is returned by Mount and its companions on systems other than
 // Linux.
-var ErrUnsupported = fmt.Errorf("mounting needs Linux, use the goliathfs verbs ls, cat and grep here: %w", errors.ErrUnsupported)
+var ErrUnsupported = fmt.Errorf("mounting needs Linux: %w", errors.ErrUnsupported)
+
+// ErrNotEmpty is returned by Mount for a directory with files, unless Options.NonEmpty
+// allows it.
+var ErrNotEmpty = mountpoint.ErrNotEmpty
 
 // FSType is the file system type of every mount of this package, as
 // /proc/self/mountinfo shows it.
-const FSType = "fuse." + fsSubtype
-
-const fsSubtype = "goliathfs"
+const FSType = "fuse.goliathfs"
 
 // Options adjust a mount; nil or the zero value is the default: read-only, for
 // the mounting user alone.
@@ -37,6 +41,12 @@ type Options struct {
 	// "conflicts". Empty means $XDG_STATE_HOME/goliathfs, or
 	// ~/.local/state/goliathfs.
 	StateDir string
+	// ConflictBytes is how much that folder may hold: when it has reached it, no
+	// new edit is begun until its author has removed some. 0 means 256 MiB.
+	ConflictBytes int64
+	// MemoryBytes bounds what is being edited, together with temporary files, which
+	// are in memory only; beyond it writing fails with ENOSPC. 0 means 256 MiB.
+	MemoryBytes int64
 	// Poll is how often a store that cannot watch is walked again; 0 means one
 	// second. It is stretched to ten times as long as a walk takes.
 	Poll time.Duration
@@ -63,6 +73,8 @@ const (
 	defaultTimeout        = 10 * time.Second
 	defaultUnmountTimeout = 2 * time.Second
 	defaultCacheBytes     = 8 << 20
+	defaultConflictBytes  = 256 << 20
+	defaultMemoryBytes    = 256 << 20
 )
 
 // withDefaults returns a copy of o with every default filled in.
@@ -72,7 +84,7 @@ func (o *Options) withDefaults() Options {
 		c = *o
 	}
 	if c.Name == "" {
-		c.Name = fsSubtype
+		c.Name = "goliathfs"
 	}
 	if c.Poll <= 0 {
 		c.Poll = defaultPoll
@@ -85,6 +97,12 @@ func (o *Options) withDefaults() Options {
 	}
 	if c.CacheBytes <= 0 {
 		c.CacheBytes = defaultCacheBytes
+	}
+	if c.ConflictBytes <= 0 {
+		c.ConflictBytes = defaultConflictBytes
+	}
+	if c.MemoryBytes <= 0 {
+		c.MemoryBytes = defaultMemoryBytes
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

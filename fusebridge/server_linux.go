@@ -6,32 +6,32 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
-	"golang.org/x/sys/unix"
 
+	"github.com/goliathfs/goliathfs/fusebridge/internal/mountpoint"
+	"github.com/goliathfs/goliathfs/fusebridge/internal/overlay"
+	"github.com/goliathfs/goliathfs/fusebridge/internal/view"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
 // Server is one mount. Its methods are safe for concurrent use.
 type Server struct {
-	dir    string
-	opts   Options
-	bridge *bridge
-	editor *editor // nil in a read-only mount
-	notify *notifier
-	stop   context.CancelFunc // ends everything in the background
-	bg     sync.WaitGroup     // followers of the store
-	done   chan struct{}      // closed when all is over
+	dir     string
+	opts    Options
+	view    *view.View
+	overlay *overlay.Overlay   // nil in a read-only mount
+	stop    context.CancelFunc // ends everything in the background
+	bg      sync.WaitGroup     // followers of the store
+	done    chan struct{}      // closed when all is over
 
 	mu      sync.Mutex // held while unmounting
-	mounted mountLine  // what mountinfo says of it
-	over    bool       // seen gone from mountinfo, whose numbers others may get now
+	mounted mountpoint.Mount
+	over    bool // seen gone
 }
 
 // Mount shows b at dir until Unmount, until someone else unmounts it, or until
@@ -54,23 +54,27 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 	case o.AllowOther && !support.AllowOther:
 		return nil, errors.New("other users cannot be let in by a normal user: write user_allow_other into /etc/fuse.conf, or mount without it")
 	}
-	real, err := realDir(dir)
+	real, err := mountpoint.RealDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%w, create it first", err)
 	}
-	if err := clearTarget(real, o.Logger); err != nil {
+	if err := mountpoint.Clear(real, o.Logger); err != nil {
 		return nil, err
 	}
-	if err := checkTarget(real, o.NonEmpty); err != nil {
+	if err := mountpoint.Check(real, o.NonEmpty); err != nil {
 		return nil, err
 	}
 	life, stop := context.WithCancel(context.WithoutCancel(ctx)) // what is being edited when ctx ends is still committed
 	abort := context.AfterFunc(ctx, stop)
-	s := &Server{dir: real, opts: o, stop: stop, done: make(chan struct{}), notify: &notifier{log: o.Logger}}
-	s.bridge = newBridge(life, b, &o, s.notify)
+	s := &Server{dir: real, opts: o, stop: stop, done: make(chan struct{})}
+	s.view = view.New(life, b, view.Options{
+		Poll: o.Poll, Timeout: o.Timeout, CacheBytes: o.CacheBytes, Logger: o.Logger, Writable: o.ReadWrite,
+	})
 	if o.ReadWrite {
-		s.editor = newEditor(s.bridge, &o, s.notify)
-		if err := s.editor.asides.check(); err != nil {
+		s.overlay, err = overlay.New(s.view, overlay.Options{
+			StateDir: o.StateDir, ConflictBytes: o.ConflictBytes, MemoryBytes: o.MemoryBytes, Logger: o.Logger,
+		})
+		if err != nil {
 			stop()
 			return nil, fmt.Errorf("not mounted for editing, for an edit that is refused could not be kept: %w", err)
 		}
@@ -102,57 +106,76 @@ func (s *Server) endWith(ctx context.Context) {
 
 // begin follows the store, fills the tree and mounts.
 func (s *Server) begin(life context.Context) error {
-	follow := s.bridge.follow
+	follow := s.view.Follow
 	ready := make(chan struct{})
 	var once sync.Once
-	s.bg.Go(func() { follow.watch(life, func() { once.Do(func() { close(ready) }) }) })
+	s.bg.Go(func() { follow.Watch(life, func() { once.Do(func() { close(ready) }) }) })
 	<-ready
-	if err := follow.fill(life); err != nil {
+	if err := s.view.Fill(life); err != nil {
 		return fmt.Errorf("the store cannot be listed, so it is not mounted: %w", err)
 	}
-	var raw fuse.RawFileSystem = s.bridge
-	if s.editor != nil {
-		raw = s.editor
-		if s.editor.access.nothing(life) {
+	var raw fuse.RawFileSystem = s.view
+	if s.overlay != nil {
+		raw = s.overlay
+		if s.view.Routes.NothingWritable() {
 			return errors.New("nothing in this store can be written, so it is not mounted for editing: mount it read-only")
 		}
 	}
+	older, _ := mountpoint.OwnDevices() // without them, names are asked for one by one
 	server, err := newServer(raw, s.dir, s.mountOptions())
 	if err != nil {
-		return fmt.Errorf("mounting at %s failed, see goliathfs doctor: %w", s.dir, oneLine{err})
+		return fmt.Errorf("mounting at %s failed: %w", s.dir, oneLine{err})
 	}
-	s.notify.server.Store(server)
-	m, mounted, err := topAt(s.dir)
-	s.mounted = m
+	s.view.Notify.Begin(server)
+	m, mounted, err := mountpoint.Top(s.dir)
+	s.mounted = m.Identify()
 	go s.serve(server)
 	if err == nil && mounted {
 		err = server.WaitMount()
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("the mount at %s does not answer: %w", s.dir, err), detach(m))
+		return errors.Join(fmt.Errorf("the mount at %s does not answer: %w", s.dir, err), m.Detach())
 	}
-	s.keepNames()
-	s.bg.Go(func() { follow.keep(life) })
-	s.bg.Go(func() { follow.observe(life) })
+	s.keepNames(older)
+	s.bg.Go(func() { follow.Keep(life) })
+	s.bg.Go(func() { follow.Observe(life) })
 	return nil
+}
+
+// newServer mounts, and keeps the mount's connection from the child processes of this
+// one: go-fuse leaves it open for them when it mounts by itself.
+func newServer(raw fuse.RawFileSystem, dir string, opts *fuse.MountOptions) (*fuse.Server, error) {
+	if !opts.DirectMountStrict {
+		return fuse.NewServer(raw, dir, opts) // fusermount3 is a child itself; go-fuse closes what it sends
+	}
+	syscall.ForkLock.RLock() // no child starts between opening and marking
+	defer syscall.ForkLock.RUnlock()
+	server, err := fuse.NewServer(raw, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := mountpoint.CloseOnExec(); err != nil {
+		return nil, fmt.Errorf("%w, and the mount is detached again: %v", err, server.Unmount())
+	}
+	return server, nil
 }
 
 // keepNames lets the kernel keep the names of a writable mount, where it can drop them
 // all without a lock.
-func (s *Server) keepNames() {
-	if s.editor == nil || s.opts.noEpoch {
+func (s *Server) keepNames(older []int) {
+	if s.overlay == nil || s.opts.noEpoch {
 		return
 	}
-	e, err := newEpoch(s.mounted.minor())
-	if err != nil {
-		s.opts.Logger.Debug("every name is asked for anew", "why", err)
-		return
+	fd, err := mountpoint.DeviceOf(s.mounted.Connection(), older)
+	if err == nil {
+		var e *view.Epoch
+		if e, err = view.NewEpoch(fd); err == nil {
+			s.view.Notify.UseEpoch(e)
+			s.view.KeepNames()
+			return
+		}
 	}
-	s.notify.epoch.Store(e)
-	t := s.bridge.tree
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s.bridge.keepName = keepFor
+	s.opts.Logger.Debug("every name is asked for anew", "why", err)
 }
 
 // serve answers requests until the mount is gone.
@@ -165,19 +188,18 @@ func (s *Server) serve(server *fuse.Server) {
 	}()
 	s.untilOver(served)
 	s.mu.Lock()
-	if !s.over && !gone(s.mounted) { // someone aborted the connection
-		if err := detach(s.mounted); err != nil {
+	if !s.over && !s.mounted.Gone() { // someone aborted the connection
+		if err := s.mounted.Detach(); err != nil {
 			s.opts.Logger.Error("a dead mount stays", "dir", s.dir, "error", err)
 		}
 	}
 	s.over = true
 	s.mu.Unlock()
-	if s.editor != nil {
-		s.editor.end()
-	}
+	s.endEdits()
 	s.stop()
-	s.notify.closeEpoch()
+	s.view.Notify.Close()
 	s.bg.Wait()
+	s.view.Wait()
 	s.opts.Logger.Info("the mount is over", "dir", s.dir)
 }
 
@@ -186,17 +208,17 @@ const lingering = 500 * time.Millisecond
 
 // untilOver returns when the kernel asks for nothing any more, or a moment after the
 // mount is gone from mountinfo. Then someone detached it while it was in use, and who
-// uses it could go on for as long as he likes; but its store may be closed from now
+// uses it could go on for as long as they like; but its store may be closed from now
 // on, so all that still reaches us fails.
 func (s *Server) untilOver(served <-chan struct{}) {
-	changes := newMountWatch()
-	defer changes.close()
-	for !gone(s.mounted) {
+	changes := mountpoint.NewWatch()
+	defer changes.Close()
+	for !s.mounted.Gone() {
 		select {
 		case <-served:
 			return
 		default:
-			changes.wait()
+			changes.Wait()
 		}
 	}
 	select {
@@ -208,11 +230,11 @@ func (s *Server) untilOver(served <-chan struct{}) {
 func (s *Server) mountOptions() *fuse.MountOptions {
 	o := &fuse.MountOptions{
 		FsName:            s.opts.Name,
-		Name:              fsSubtype,
+		Name:              mountpoint.Subtype,
 		AllowOther:        s.opts.AllowOther,
 		DisableXAttrs:     !s.opts.XAttr,
-		DisableSplice:     true,       // contents are in memory: splicing copies them through a pipe, at twice the time
-		DirectMountStrict: mayMount(), // else through fusermount3
+		DisableSplice:     true,                  // contents are in memory: splicing copies them through a pipe, at twice the time
+		DirectMountStrict: mountpoint.MayMount(), // else through fusermount3
 		DirectMountFlags:  syscall.MS_NOSUID | syscall.MS_NODEV,
 		Logger:            log.New(debugWriter{s}, "", 0),
 	}
@@ -246,37 +268,6 @@ func (w debugWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// checkTarget refuses what is no empty directory.
-func checkTarget(dir string, nonEmpty bool) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		if errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("there is no directory %s to mount at: create it first", dir)
-		}
-		return fmt.Errorf("the directory %s cannot be opened: %w", dir, err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return fmt.Errorf("the directory %s cannot be looked at: %w", dir, err)
-	case !info.IsDir():
-		return fmt.Errorf("%s is no directory: name an empty directory to mount at", dir)
-	case !mayMount() && unix.Access(dir, unix.W_OK) != nil:
-		return fmt.Errorf("the directory %s cannot be written by this user, which fusermount3 insists on: name one of your own", dir)
-	case nonEmpty:
-		return nil
-	}
-	names, err := f.Readdirnames(1)
-	switch {
-	case len(names) > 0:
-		return fmt.Errorf("%s is not empty and its files would be hidden: name an empty directory, or allow one with files (--nonempty)", dir)
-	case err != nil && !errors.Is(err, io.EOF):
-		return fmt.Errorf("the directory %s cannot be listed: %w", dir, err)
-	}
-	return nil
-}
-
 // Dir returns where the store is mounted: absolute, without symbolic links.
 func (s *Server) Dir() string { return s.dir }
 
@@ -285,16 +276,16 @@ func (s *Server) Dir() string { return s.dir }
 // shown, nil when it was followed to the end.
 func (s *Server) Wait() error {
 	<-s.done
-	return s.bridge.follow.staleErr()
+	return s.view.Follow.Stale()
 }
 
 // Stale returns why the mount may show an old state, nil when it follows the
 // store.
 func (s *Server) Stale() error {
-	if err := s.bridge.follow.staleErr(); err != nil {
+	if err := s.view.Follow.Stale(); err != nil {
 		return err
 	}
-	if err := away(context.Background(), s.bridge.backend, "/"); err != nil {
+	if err := s.view.Follow.Away(context.Background()); err != nil {
 		return fmt.Errorf("the mount shows the last known state: %w", err)
 	}
 	return nil
@@ -306,24 +297,42 @@ func (s *Server) Stale() error {
 func (s *Server) Unmount() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.over && !gone(s.mounted) {
-		if err := unmount(context.Background(), s.mounted, s.opts.UnmountTimeout, s.opts.Logger); err != nil {
+	if !s.over && !s.mounted.Gone() {
+		if err := s.mounted.Unmount(context.Background(), s.opts.UnmountTimeout, s.opts.Logger); err != nil {
 			return err
 		}
 	}
 	s.over = true
-	if s.editor != nil {
-		s.editor.end()
-	}
+	s.endEdits()
 	s.stop()
 	return nil
 }
 
+// endEdits commits or keeps aside what is still being written.
+func (s *Server) endEdits() {
+	if s.overlay == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.opts.Timeout)
+	defer cancel()
+	s.overlay.End(ctx)
+}
+
 // Counters returns what the mount has done so far.
 func (s *Server) Counters() Counters {
-	c := s.bridge.counters(s.notify)
-	if s.editor != nil {
-		c.Conflicts = s.editor.asides.kept.Load()
+	v := s.view.Counters()
+	c := Counters{
+		Requests:     v.Requests,
+		CacheHits:    v.CacheHits,
+		CacheMisses:  v.CacheMisses,
+		Notifies:     v.Notifies,
+		SlowNotifies: v.SlowNotifies,
+		Walks:        v.Walks,
+		Events:       v.Events,
+		Stale:        v.Stale,
+	}
+	if s.overlay != nil {
+		c.Conflicts = s.overlay.Conflicts()
 	}
 	return c
 }

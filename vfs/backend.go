@@ -120,6 +120,9 @@ type Route struct {
 	// Writable says that files there can be written now. What it says is no
 	// promise: the place may change it, and Write has the last word.
 	Writable bool
+	// Shared says that other processes may change files there, of which the store
+	// learns only some time later.
+	Shared bool
 }
 
 // Router is implemented by a Backend whose paths do not all behave alike, or

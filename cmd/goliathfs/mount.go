@@ -81,7 +81,10 @@ func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
 		o.bridge.Name = absolute(s.Spec.URL).String()
 		o.bridge.Logger = newLogger(cmd.ErrOrStderr(), slog.LevelInfo, o.verbose)
 		server, err := fusebridge.Mount(cmd.Context(), s.Backend, dir, &o.bridge)
-		if err != nil {
+		switch {
+		case errors.Is(err, fusebridge.ErrNotEmpty):
+			return fmt.Errorf("%w, or mount over it with --nonempty", err)
+		case err != nil:
 			return err
 		}
 		access := "read-only"

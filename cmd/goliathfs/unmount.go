@@ -86,7 +86,7 @@ with its store.`,
 func unmount(ctx context.Context, mounts []fusebridge.Mounted, dir string, log *slog.Logger) error {
 	where := mountedAt(dir) // the server may remove the directory
 	if err := fusebridge.Unmount(ctx, dir, &fusebridge.Options{Logger: log}); err != nil {
-		return err
+		return fmt.Errorf("%w, see goliathfs mounts", err)
 	}
 	for _, m := range mounts {
 		if m.Dir == where && runsThisProgram(m.PID) && !waitForEnd(ctx, m.PID) {

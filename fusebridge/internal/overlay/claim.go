@@ -1,0 +1,107 @@
+//go:build linux
+
+package overlay
+
+import (
+	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// claim is a change of ours that the store is being asked for. The store tells of it
+// like of any other, before it answers: so the first event that can be ours is put by
+// until the answer says whose it is. Who looks the name up in that moment waits.
+type claim struct {
+	path    string
+	size    int64         // of what is written, removal where it is to go
+	found   *vfs.Event    // what may be ours
+	passed  bool          // something else came after it
+	settled chan struct{} // closed at the store's answer
+}
+
+const removal = -1
+
+// claim begins a change of ours, for which the gate of what shows at path is held.
+func (o *Overlay) claim(path string, size int64) *claim {
+	c := &claim{path: path, size: size, settled: make(chan struct{})}
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	o.claims[path] = c
+	return c
+}
+
+// covers reports whether an event can be of the claim's change.
+func (c *claim) covers(e vfs.Event) bool {
+	if e.Info.Revision == "" {
+		return c.size == removal
+	}
+	return c.size != removal && (e.Info.Size == c.size || e.Info.Size < 0)
+}
+
+// Takes implements view.Upper.
+func (o *Overlay) Takes(e vfs.Event) bool {
+	rev := e.Info.Revision
+	if rev != "" {
+		shown := o.Tree.FileAt(e.Path)
+		switch {
+		case shown != nil && shown.Rev == rev:
+			return true
+		case o.hidden[e.Path].rev == rev:
+			return true // it is shown under a temporary name
+		case o.commits.has(rev):
+			return true // late news of our own, which something newer has followed
+		}
+	}
+	c := o.claims[e.Path]
+	switch {
+	case c == nil:
+		return false
+	case c.found == nil && !c.passed && c.covers(e):
+		c.found = &e
+		return true
+	}
+	c.passed = true
+	return false
+}
+
+// settle ends a claim with the store's answer. Where that is no, what was put by was
+// another's and shows now; done takes over what is ours.
+func (o *Overlay) settle(c *claim, info vfs.Info, err error, done func()) {
+	notes := tree.Now()
+	o.Tree.Lock()
+	delete(o.claims, c.path)
+	if err == nil {
+		o.Follow.Reported(c.path)
+		done()
+	} else if c.found != nil && !c.passed {
+		if c.found.Info.Revision != "" {
+			o.Tree.Show(c.found.Info, c.found.Old, notes)
+		} else {
+			o.Tree.Hide(c.path, c.found.Old, notes)
+		}
+	}
+	close(c.settled)
+	o.Tree.Unlock()
+	o.Notify.Tell(notes.Notes)
+	if c.found != nil && err == nil && c.found.Info.Revision != info.Revision {
+		o.Follow.WalkSoon() // it was not ours after all
+	}
+}
+
+// commits are the latest revisions that were made here, of which the store may tell
+// late. The tree's lock guards it.
+type commits struct {
+	revisions map[vfs.Revision]bool
+	ring      [256]vfs.Revision
+	next      int
+}
+
+func newCommits() *commits { return &commits{revisions: map[vfs.Revision]bool{}} }
+
+func (c *commits) add(rev vfs.Revision) {
+	delete(c.revisions, c.ring[c.next])
+	c.ring[c.next] = rev
+	c.revisions[rev] = true
+	c.next = (c.next + 1) % len(c.ring)
+}
+
+func (c *commits) has(rev vfs.Revision) bool { return c.revisions[rev] }

@@ -1,0 +1,188 @@
+//go:build linux
+
+package overlay
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// step takes a draft through an event and does what that asks for. The gate is held.
+func (o *Overlay) step(ctx context.Context, d *draft, e Event) fuse.Status {
+	o.Tree.Lock()
+	why := d.why
+	action := d.apply(e)
+	state := d.state
+	o.Tree.Unlock()
+	switch {
+	case action == Commit:
+		return o.commit(ctx, d)
+	case state == Gone:
+		o.over(d, syscall.Errno(why))
+	case action == Keep:
+		o.keep(d, syscall.Errno(why))
+	}
+	return why
+}
+
+// commit writes a draft to the store as one revision, replacing the one it was made
+// from. A refusal for good keeps the bytes aside; after a failure of the store the
+// draft stays as it is. The gate is held.
+func (o *Overlay) commit(ctx context.Context, d *draft) fuse.Status {
+	o.Tree.Lock()
+	text, path, base, changes := string(d.data), d.file.Path, d.base, d.changes
+	o.Tree.Unlock()
+	if err := vfs.CheckContent(text); err != nil {
+		return o.StatusOf("write", path, err)
+	}
+	_, err := o.write(ctx, path, text, base, func(info vfs.Info) { o.adopt(d, info, text, changes) })
+	if err == nil {
+		return fuse.OK
+	}
+	status := o.StatusOf("write", path, err)
+	if isRefusal(err) {
+		o.lose(d, status)
+	}
+	return status
+}
+
+// isRefusal reports whether a store said no for good, where another try cannot help.
+func isRefusal(err error) bool {
+	for _, refusal := range []error{vfs.ErrConflict, vfs.ErrNotText, vfs.ErrTooLarge, vfs.ErrReadOnly, vfs.ErrInvalidPath} {
+		if errors.Is(err, refusal) {
+			return true
+		}
+	}
+	return false
+}
+
+func isText(data []byte) bool { return utf8.Valid(data) }
+
+// lose notes that a draft was refused for good.
+func (o *Overlay) lose(d *draft, why fuse.Status) {
+	o.Tree.Lock()
+	d.apply(Lose)
+	if d.state == Refused {
+		d.why = why
+	}
+	o.sights.forget(d.file.Path) // its writer is told, and may insist
+	o.Tree.Unlock()
+	o.keep(d, syscall.Errno(why))
+	o.Follow.WalkSoon() // the winner may not be known here yet
+}
+
+// adopt lets a node stand for the revision that its draft was committed as. The tree's
+// lock is held.
+func (o *Overlay) adopt(d *draft, info vfs.Info, text string, changes uint64) {
+	f := d.file
+	d.base, d.saved = info.Revision, changes
+	f.Rev = info.Revision
+	if f.Superseded && f.Known() {
+		f.Pinned = &text
+	}
+	if d.changes == changes { // else someone typed meanwhile
+		d.apply(Committed)
+		if !info.ModTime.IsZero() {
+			f.ModTime = info.ModTime.UnixNano()
+		}
+		for _, h := range d.handles {
+			h.typed = false
+		}
+	}
+	if shown := o.Tree.FileAt(info.Path); shown != nil && shown != f && shown.Rev == info.Revision {
+		dir := o.Tree.DirAt(vpath.Dir(info.Path))
+		o.Tree.Put(f, dir, vpath.Base(info.Path), info.Path, nil, tree.Now()) // a walk was quicker
+	}
+}
+
+// finish commits what is left of a draft, or gives it up. The gate is held.
+func (o *Overlay) finish(ctx context.Context, d *draft) {
+	if status := o.step(ctx, d, Finish); status != fuse.OK {
+		o.discard(d, syscall.Errno(status))
+	}
+}
+
+// discard gives a draft up that cannot be committed. The gate is held.
+func (o *Overlay) discard(d *draft, why error) {
+	o.Tree.Lock()
+	d.apply(Release)
+	gone := d.state == Gone
+	o.Tree.Unlock()
+	if gone {
+		o.over(d, why)
+	}
+}
+
+// over ends a draft that is Gone: what was typed is kept aside, and its file shows what
+// the store has, its old revision or nothing. Who has it open goes on as with an
+// unlinked file.
+func (o *Overlay) over(d *draft, why error) {
+	o.keep(d, why)
+	c := tree.Now()
+	o.Tree.Lock()
+	f := d.file
+	if o.drafts[f] == d {
+		delete(o.drafts, f)
+		o.memory -= int64(len(d.data))
+		if o.Tree.FileAt(f.Path) == f && d.changes > 0 {
+			o.showStored(f, d.base, c)
+		}
+	}
+	o.Tree.Unlock()
+	o.Notify.Tell(c.Notes)
+}
+
+// showStored puts what the store has in the place of a node that was edited. The
+// tree's lock is held.
+func (o *Overlay) showStored(f *tree.File, base vfs.Revision, c *tree.Changes) {
+	dir := o.Tree.DirAt(vpath.Dir(f.Path))
+	if f.Rev != "" {
+		stored := tree.NewFile(vfs.Info{Path: f.Path, Revision: f.Rev, Size: -1}, o.now())
+		stored.ModTime = f.ModTime
+		o.Tree.Put(stored, dir, vpath.Base(f.Path), f.Path, nil, c)
+		return
+	}
+	dir.Stays = true
+	o.Tree.Hide(f.Path, nil, c)
+	if h, ok := o.hidden[f.Path]; ok && h.now == nil {
+		delete(o.hidden, f.Path)
+		o.Follow.WalkSoon() // what it was to replace shows again
+	}
+}
+
+// keep puts what is only in a draft into the conflict folder.
+func (o *Overlay) keep(d *draft, why error) {
+	o.Tree.Lock()
+	path, text := d.file.Path, ""
+	if d.changes != d.saved {
+		d.saved, text = d.changes, string(d.data)
+	}
+	o.Tree.Unlock()
+	if text != "" {
+		o.conflicts.keep(path, text, why)
+	}
+}
+
+// write replaces a file of the store, and lets done take over what it has now, in the
+// same moment in which the change becomes known here.
+func (o *Overlay) write(ctx context.Context, path, text string, base vfs.Revision, done func(vfs.Info)) (vfs.Info, error) {
+	c := o.claim(path, int64(len(text)))
+	info, err := vfs.Write(ctx, o.Backend, path, text, base)
+	o.settle(c, info, err, func() {
+		delete(o.hidden, path)
+		o.commits.add(info.Revision)
+		done(info)
+		for dir := o.Tree.DirAt(vpath.Dir(path)); dir != nil; dir = dir.Parent {
+			dir.Stays = false // it lasts as long as its files now
+		}
+	})
+	return info, err
+}

@@ -1,0 +1,227 @@
+//go:build linux
+
+package overlay
+
+import (
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+	"github.com/goliathfs/goliathfs/fusebridge/internal/view"
+)
+
+// OpenDir has the kernel ask for every listing.
+func (o *Overlay) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
+	o.Count(view.ReqOpenDir)
+	return fuse.OK
+}
+
+// Open begins to read a file, or to write it.
+func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	o.Count(view.ReqOpen)
+	o.Tree.Lock()
+	f, d := o.draftBy(in.NodeId)
+	o.Tree.Unlock()
+	out.OpenFlags, out.Fh = fuse.FOPEN_KEEP_CACHE|fuse.FOPEN_NOFLUSH, reader
+	switch {
+	case f == nil:
+		return fuse.Status(syscall.ESTALE)
+	case in.Flags&syscall.O_ACCMODE != syscall.O_RDONLY || in.Flags&syscall.O_TRUNC != 0:
+		ctx := o.Context(cancel, f)
+		defer ctx.Release()
+		return o.openWrite(ctx, f, in.Pid, in.Flags, out)
+	case d == nil && o.Late():
+		if status := o.Hold(cancel, in.NodeId, out); status != fuse.OK {
+			return status
+		}
+		out.Fh = holder
+	}
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	o.sights.see(in.Pid, f)
+	return fuse.OK
+}
+
+// openWrite begins to write a file: its node gets a draft, shared by all who write it.
+func (o *Overlay) openWrite(ctx *view.Context, f *tree.File, pid, flags uint32, out *fuse.OpenOut) fuse.Status {
+	path, temporary := o.placeOf(f)
+	if !temporary {
+		if _, status := o.ask(ctx, "open", path); status != fuse.OK {
+			return status
+		}
+		if err := o.conflicts.full(); err != nil {
+			return o.StatusOf("open", path, err)
+		}
+	}
+	d, err := o.enter(ctx, f)
+	if err != nil {
+		return o.StatusOf("open", path, err)
+	}
+	defer o.leave(ctx, d)
+	if status := o.current(ctx, d); status != fuse.OK {
+		return status
+	}
+	if flags&syscall.O_TRUNC == 0 {
+		if err := o.load(ctx, d); err != nil {
+			return o.StatusOf("open", path, err)
+		}
+	}
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	if flags&syscall.O_TRUNC != 0 {
+		if status := o.replaceBy(d, pid); status != fuse.OK {
+			return status
+		}
+		o.empty(d)
+	} else {
+		o.sights.see(pid, f)
+	}
+	out.Fh, out.OpenFlags = o.addHandle(d), fuse.FOPEN_KEEP_CACHE
+	return fuse.OK
+}
+
+// placeOf returns where a file is, and whether that is in memory only.
+func (o *Overlay) placeOf(f *tree.File) (path string, temporary bool) {
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	d := o.drafts[f]
+	return f.Path, d != nil && (d.state == Temporary || d.state == Unlinked)
+}
+
+// addHandle opens a draft for one more writer. The tree's lock is held.
+func (o *Overlay) addHandle(d *draft) uint64 {
+	o.handles++
+	d.handles[o.handles] = &handle{}
+	d.file.Edited = true
+	return o.handles
+}
+
+// current answers ESTALE for a node that an agent's revision has replaced, upon which
+// the kernel looks the name up again. The gate is held, so no commit is half done.
+func (o *Overlay) current(ctx *view.Context, d *draft) fuse.Status {
+	o.Tree.Lock()
+	stale := d.file.Superseded && d.state != Unlinked
+	idle := d.state == Clean && len(d.handles) == 0
+	o.Tree.Unlock()
+	switch {
+	case stale:
+		return fuse.Status(syscall.ESTALE)
+	case idle && o.Late():
+		return o.Renew(ctx, d.file)
+	}
+	return fuse.OK
+}
+
+// replaceBy sets what the text that a process begins anew is to replace: what that
+// process saw last. The tree's lock is held.
+func (o *Overlay) replaceBy(d *draft, pid uint32) fuse.Status {
+	if d.state == Temporary || d.state == Unlinked || d.file.Rev == "" {
+		return fuse.OK
+	}
+	saw := o.sights.last(pid, d.file.Path, d.file)
+	switch {
+	case saw == nil || saw.Rev == d.file.Rev || saw.Rev == "":
+		return fuse.OK
+	case len(d.handles) > 0:
+		return fuse.EBUSY // others write it, and are not to lose with this one
+	}
+	d.base = saw.Rev
+	return fuse.OK
+}
+
+// Flush commits: it is called at every close.
+func (o *Overlay) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
+	o.Count(view.ReqFlush)
+	return o.sync(cancel, in.NodeId, in.Fh, in.Pid, true)
+}
+
+// Fsync commits.
+func (o *Overlay) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
+	o.Count(view.ReqFsync)
+	return o.sync(cancel, in.NodeId, in.Fh, in.Pid, false)
+}
+
+// FsyncDir has nothing to do: what was acknowledged is in the store.
+func (o *Overlay) FsyncDir(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return fuse.OK }
+
+func (o *Overlay) sync(cancel <-chan struct{}, id, fh uint64, pid uint32, closing bool) fuse.Status {
+	o.Tree.Lock()
+	f, d := o.draftBy(id)
+	o.Tree.Unlock()
+	if d == nil || fh == reader || fh == holder {
+		return fuse.OK
+	}
+	ctx := o.Context(cancel, f)
+	defer ctx.Release()
+	d, err := o.enter(ctx, f)
+	if err != nil {
+		return o.StatusOf("write", f.Path, err)
+	}
+	defer o.leave(ctx, d)
+	o.Tree.Lock()
+	h, ino, alone := d.handles[fh], f.Ino, len(d.handles) == 1
+	state, refused := d.state, fuse.OK
+	if h != nil {
+		refused = h.refused
+	}
+	o.Tree.Unlock()
+	last := func() bool { return closing && alone && !goesOn(pid, ino) }
+	if refused != fuse.OK {
+		if last() {
+			o.discard(d, syscall.Errno(refused))
+		}
+		return refused
+	}
+	event := Sync
+	if (state == Waiting || state == Refused) && last() {
+		event = Finish
+	}
+	status := o.step(ctx, d, event)
+	if status != fuse.OK && state != Refused && o.hopeless(d) && (event == Finish || last()) {
+		o.discard(d, syscall.Errno(status))
+	}
+	return status
+}
+
+// hopeless reports whether a later try of a draft cannot succeed: it was refused, or is
+// no text yet. After a failure of the store the last opening tries once more.
+func (o *Overlay) hopeless(d *draft) bool {
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	return d.state == Refused || d.state == Typed && !isText(d.data)
+}
+
+// Release ends one opening. What could not be committed until now, because the store
+// was away or the pages of a mapping came late, is tried once more and else kept aside.
+func (o *Overlay) Release(_ <-chan struct{}, in *fuse.ReleaseIn) {
+	o.Count(view.ReqRelease)
+	o.Tree.Lock()
+	f, d := o.draftBy(in.NodeId)
+	o.Tree.Unlock()
+	switch {
+	case in.Fh == holder:
+		o.LetGo(in.NodeId)
+		return
+	case d == nil, in.Fh == reader:
+		return
+	}
+	ctx := o.Context(nil, f)
+	defer ctx.Release()
+	d, err := o.enter(ctx, f)
+	if err != nil {
+		o.closeHandle(f, in.Fh) // whoever has the gate finishes
+		return
+	}
+	o.closeHandle(f, in.Fh)
+	o.leave(ctx, d)
+}
+
+func (o *Overlay) closeHandle(f *tree.File, fh uint64) {
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	if d := o.drafts[f]; d != nil {
+		delete(d.handles, fh)
+		o.forget(d)
+	}
+}

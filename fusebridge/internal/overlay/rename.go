@@ -1,0 +1,399 @@
+//go:build linux
+
+package overlay
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+	"github.com/goliathfs/goliathfs/fusebridge/internal/view"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// move is a rename of a file: over is the file it replaces, nil for none.
+type move struct {
+	from, over *tree.File
+	dir        *tree.Dir // where the new name is
+	name, path string
+	pid        uint32
+	draft      *draft // of from
+	overDraft  *draft // of over, nil for none
+}
+
+// Rename moves a file, replacing what has the new name. It is one step or none: when
+// any part is refused, both names show what they showed, and what was replaced is gone
+// only when the new text is in the store. An empty directory moves, too; others are
+// refused with EXDEV, upon which mv copies.
+//
+// A stored file that gets a temporary name is on its way to be replaced: programs move
+// the old text away, write the new one, and remove the old. The store keeps it in its
+// place until then, so that the agent never finds it missing; only the mount hides it.
+func (o *Overlay) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
+	o.Count(view.ReqRename)
+	if in.Flags&^unix.RENAME_NOREPLACE != 0 {
+		return fuse.EINVAL
+	}
+	temporary := isTemporary(newName, false)
+	for {
+		m, status := o.renaming(in, oldName, newName)
+		if status != fuse.OK || m.from == m.over { // both nil: it was a directory
+			return status
+		}
+		ctx, status := o.mayCreate(cancel, in.Newdir, newName, temporary)
+		if status != fuse.OK {
+			return status
+		}
+		again, status := o.rename(ctx, m, temporary)
+		ctx.Release()
+		if !again {
+			return status
+		}
+	}
+}
+
+// renaming finds what a rename is about, and does it for a directory.
+func (o *Overlay) renaming(in *fuse.RenameIn, oldName, newName string) (m move, status fuse.Status) {
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	d := o.Tree.DirByID(in.NodeId)
+	if d == nil {
+		return m, fuse.ENOENT
+	}
+	sub, from := d.Resolve(oldName)
+	if sub == nil && from == nil {
+		return m, fuse.ENOENT
+	}
+	to, path, status := o.place(in.Newdir, newName)
+	if status != fuse.OK {
+		return m, status
+	}
+	overDir, over := to.Resolve(newName)
+	switch {
+	case (over != nil || overDir != nil) && in.Flags&unix.RENAME_NOREPLACE != 0:
+		return m, fuse.Status(syscall.EEXIST)
+	case sub != nil && over != nil:
+		return m, fuse.ENOTDIR
+	case sub != nil:
+		return m, o.renameDir(sub, to, overDir, newName, path)
+	case overDir != nil:
+		return m, fuse.Status(syscall.EISDIR)
+	case over != nil:
+		path = over.Path // which its name may not show
+	}
+	return move{from: from, over: over, dir: to, name: vpath.Base(path), path: path, pid: in.Pid}, fuse.OK
+}
+
+// renameDir moves an empty directory, also over another one. The tree's lock is held.
+func (o *Overlay) renameDir(d, to, over *tree.Dir, name, path string) fuse.Status {
+	switch {
+	case d == over:
+		return fuse.OK
+	case !d.Empty():
+		return fuse.Status(syscall.EXDEV) // the store would have to rename many files at once
+	case over != nil && !over.Empty():
+		return fuse.Status(syscall.ENOTEMPTY)
+	}
+	if over != nil {
+		o.Tree.Rmdir(over, tree.Now()) // the kernel makes the change itself
+	}
+	o.Tree.MoveDir(d, to, name, path, tree.Now())
+	return fuse.OK
+}
+
+// rename does a move under the gates of both files, unless they have changed places
+// meanwhile.
+func (o *Overlay) rename(ctx *view.Context, m move, temporary bool) (again bool, status fuse.Status) {
+	path, inMemory := o.placeOf(m.from)
+	if !inMemory {
+		if _, status := o.ask(ctx, "rename", path); status != fuse.OK {
+			return false, status
+		}
+	}
+	var err error
+	if m.draft, err = o.enter(ctx, m.from); err != nil {
+		return false, o.StatusOf("rename", path, err)
+	}
+	defer o.leave(ctx, m.draft)
+	if m.over != nil {
+		if m.overDraft, err = o.enter(ctx, m.over); err != nil {
+			return false, o.StatusOf("rename", path, err)
+		}
+		defer o.leave(ctx, m.overDraft)
+	}
+	if !o.inPlace(m) {
+		return true, fuse.OK
+	}
+	o.Tree.Lock()
+	m.draft.renamed = true
+	o.Tree.Unlock()
+	if err := o.load(ctx, m.draft); err != nil {
+		return false, o.StatusOf("rename", path, err)
+	}
+	defer o.Notify.EndEpoch() // names lead to other nodes
+	switch {
+	case temporary:
+		return false, o.setAside(ctx, m)
+	case o.putBack(m):
+		return false, fuse.OK
+	}
+	return false, o.install(ctx, m)
+}
+
+// inPlace reports whether the names of a move still stand for its files.
+func (o *Overlay) inPlace(m move) bool {
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	return o.Tree.FileAt(m.from.Path) == m.from && o.Tree.FileAt(m.path) == m.over && !m.dir.Gone
+}
+
+// whole refuses a text with a hole. The tree's lock is held.
+func (d *draft) whole() fuse.Status {
+	if d.state == Refused && d.why != fuse.Status(syscall.ESTALE) {
+		return d.why
+	}
+	return fuse.OK
+}
+
+// setAside gives a file a name that is in memory only.
+func (o *Overlay) setAside(ctx *view.Context, m move) fuse.Status {
+	var behind []stored
+	o.Tree.Lock()
+	status := m.draft.whole()
+	if m.overDraft != nil {
+		for _, s := range o.behind(m.overDraft) {
+			if s.path != m.from.Path {
+				behind = append(behind, s)
+			}
+		}
+	}
+	o.Tree.Unlock()
+	if status != fuse.OK {
+		return status
+	}
+	for _, s := range behind {
+		if status := o.remove(ctx, s, o.take); status != fuse.OK {
+			return status
+		}
+	}
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	d, f := m.draft, m.from
+	switch {
+	case f.Rev != "":
+		o.hidden[f.Path] = hiding{f.Rev, f}
+	case d.state != Temporary && d.base != "": // the store has what it was to replace
+		o.hidden[f.Path] = hiding{d.base, f}
+	}
+	d.aside = d.changes
+	if d.state != Clean && d.state != Temporary {
+		d.aside-- // it is not what the store has
+	}
+	d.apply(SetAside)
+	o.sights.replaced(f.Path, f, nil)
+	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
+	f.Rev = ""
+	o.Tree.Put(f, m.dir, m.name, m.path, nil, tree.Now())
+	if m.overDraft != nil {
+		o.unname(m.overDraft)
+	}
+	return fuse.OK
+}
+
+// putBack shows a stored file again that was renamed away and comes back unchanged. Who
+// has what it replaces open goes on without a name.
+func (o *Overlay) putBack(m move) bool {
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	h, d, f := o.hidden[m.path], m.draft, m.from
+	if h.now != f || d.aside != d.changes || m.over != nil && m.over.Rev != "" {
+		return false
+	}
+	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
+	f.Rev, d.base = h.rev, h.rev
+	d.apply(PutBack)
+	o.Tree.Put(f, m.dir, m.name, m.path, nil, tree.Now())
+	delete(o.hidden, m.path)
+	if m.overDraft != nil {
+		o.unname(m.overDraft)
+	}
+	return true
+}
+
+// install writes the text of a renamed file to its new path, and removes what the store
+// has behind its old name. Where the second is refused, it undoes the first.
+func (o *Overlay) install(ctx *view.Context, m move) fuse.Status {
+	o.Tree.Lock()
+	status := m.draft.whole()
+	text, base, behind := string(m.draft.data), o.replaced(m), o.behind(m.draft)
+	o.Tree.Unlock()
+	if status != fuse.OK {
+		return status
+	}
+	behind = slices.DeleteFunc(behind, func(s stored) bool { return s.path == m.path })
+	var before *string // the text that is replaced, where it may have to come back
+	if base != "" && len(behind) > 0 {
+		file, err := vfs.Read(ctx, o.Backend, m.path)
+		if err == nil && file.Revision != base {
+			err = vfs.ErrConflict
+		}
+		if err != nil {
+			return o.notInstalled(m, text, err)
+		}
+		before = &file.Content
+	}
+	var old *vfs.File
+	c := o.claim(m.path, int64(len(text)))
+	info, err := vfs.Write(ctx, o.Backend, m.path, text, base)
+	if err != nil {
+		o.settle(c, info, err, nil)
+		return o.notInstalled(m, text, err)
+	}
+	for _, s := range behind {
+		if status := o.remove(ctx, s, func(stored, *vfs.File) {}); status != fuse.OK {
+			o.uninstall(m, c, info, before)
+			return status
+		}
+	}
+	o.settle(c, info, nil, func() {
+		if c.found != nil {
+			old = c.found.Old
+		}
+		o.installed(m, c, info, text, old, behind)
+	})
+	return fuse.OK
+}
+
+// replaced returns what the text of a renamed file is to replace. The tree's lock is
+// held.
+func (o *Overlay) replaced(m move) vfs.Revision {
+	switch h, hidden := o.hidden[m.path]; {
+	case hidden:
+		return h.rev
+	case m.over == nil:
+		return ""
+	case m.over.Rev == "":
+		return m.overDraft.base
+	}
+	if saw := o.sights.last(m.pid, m.path, m.over); saw != nil && saw.Rev != "" {
+		return saw.Rev
+	}
+	return m.over.Rev
+}
+
+// notInstalled tells of a refused rename.
+func (o *Overlay) notInstalled(m move, text string, err error) fuse.Status {
+	if !errors.Is(err, vfs.ErrConflict) {
+		return o.StatusOf("rename", m.path, err)
+	}
+	o.conflicts.keep(m.path, text, err)
+	o.Tree.Lock()
+	o.sights.forget(m.path) // its author is told, and may insist
+	o.Tree.Unlock()
+	o.Follow.WalkSoon() // the winner may not be known here yet
+	return fuse.EBUSY   // ESTALE would make the kernel try again, and overwrite what won
+}
+
+// installed gives a file its new name, in one step for all who look. The tree's lock is
+// held.
+func (o *Overlay) installed(m move, c *claim, info vfs.Info, text string, old *vfs.File, behind []stored) {
+	f, d := m.from, m.draft
+	o.sights.replaced(f.Path, f, nil)
+	o.sights.replaced(m.path, m.over, f)
+	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
+	delete(o.hidden, m.path)
+	for _, s := range behind {
+		delete(o.hidden, s.path)
+		o.Follow.Reported(s.path)
+	}
+	if m.overDraft != nil {
+		o.unname(m.overDraft)
+	}
+	o.unhide(f)
+	o.commits.add(info.Revision)
+	f.Rev, d.base, d.saved = info.Revision, info.Revision, d.changes
+	d.apply(Install)
+	for _, h := range d.handles {
+		h.typed = false
+	}
+	if c.passed { // the agent was quicker
+		f.Path = m.path
+		if f.Known() {
+			f.Pinned = &text
+		}
+		return
+	}
+	o.Tree.Put(f, m.dir, m.name, m.path, old, tree.Now())
+	if !info.ModTime.IsZero() {
+		f.ModTime = info.ModTime.UnixNano()
+	}
+	for dir := m.dir; dir != nil; dir = dir.Parent {
+		dir.Stays = false // it lasts as long as its files now
+	}
+	for _, s := range behind {
+		if dir := o.Tree.DirAt(vpath.Dir(s.path)); dir != nil {
+			dir.Stays = true
+		}
+	}
+}
+
+// undoBound is how long undoing a rename may take, whatever became of the request.
+const undoBound = 10 * time.Second
+
+// uninstall undoes the first part of a rename whose second was refused: what was
+// replaced is back, or nothing. If an agent has changed it meanwhile, that stays.
+func (o *Overlay) uninstall(m move, c *claim, info vfs.Info, before *string) {
+	ctx, cancel := context.WithTimeout(context.Background(), undoBound)
+	defer cancel()
+	o.Tree.Lock()
+	c.size, c.found = removal, nil // of ours there is more to come
+	if before != nil {
+		c.size = int64(len(*before))
+	}
+	o.commits.add(info.Revision)
+	o.Tree.Unlock()
+	var err error
+	var back vfs.Info
+	if before == nil {
+		err = vfs.Remove(ctx, o.Backend, m.path, info.Revision)
+	} else {
+		back, err = vfs.Write(ctx, o.Backend, m.path, *before, info.Revision)
+	}
+	o.settle(c, back, err, func() {
+		if before != nil {
+			o.commits.add(back.Revision)
+			o.renumber(m, back.Revision)
+		}
+	})
+	if err != nil && !errors.Is(err, vfs.ErrConflict) && before != nil {
+		o.conflicts.keep(m.path, *before, err)
+	}
+	if err != nil {
+		o.Follow.WalkSoon()
+	}
+}
+
+// renumber lets what a move was to replace stand for the revision under which its text
+// is back. The tree's lock is held.
+func (o *Overlay) renumber(m move, rev vfs.Revision) {
+	if h, hidden := o.hidden[m.path]; hidden {
+		o.hidden[m.path] = hiding{rev, h.now}
+	}
+	switch {
+	case m.over == nil:
+	case m.over.Rev == "":
+		m.overDraft.base = rev // memory only: it is still to replace the same
+	default:
+		if m.overDraft.base == m.over.Rev {
+			m.overDraft.base = rev
+		}
+		m.over.Rev = rev
+	}
+}

@@ -1,0 +1,181 @@
+//go:build linux
+
+package overlay
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+	"github.com/goliathfs/goliathfs/fusebridge/internal/view"
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// hiding is a file that the store has and the mount does not show under its path.
+type hiding struct {
+	rev vfs.Revision
+	now *tree.File // the temporary file that it is now, nil when that is removed and another file is to take its place
+}
+
+// stored is a revision of the store.
+type stored struct {
+	path string
+	rev  vfs.Revision
+}
+
+// Unlink removes a file. What is being committed to it is first, so that the removal is
+// of that and not refused.
+func (o *Overlay) Unlink(cancel <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
+	o.Count(view.ReqUnlink)
+	for {
+		f, status := o.unlinking(header.NodeId, name)
+		if status != fuse.OK {
+			return status
+		}
+		if again, status := o.unlinkFile(cancel, f); !again {
+			return status
+		}
+	}
+}
+
+// unlinking finds the file that is to be removed.
+func (o *Overlay) unlinking(parent uint64, name string) (*tree.File, fuse.Status) {
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	d := o.Tree.DirByID(parent)
+	if d == nil {
+		return nil, fuse.ENOENT
+	}
+	switch sub, f := d.Resolve(name); {
+	case sub != nil:
+		return nil, fuse.Status(syscall.EISDIR)
+	case f == nil && len(name) > tree.MaxName:
+		return nil, fuse.Status(syscall.ENAMETOOLONG)
+	case f == nil:
+		return nil, fuse.ENOENT
+	default:
+		return f, fuse.OK
+	}
+}
+
+// unlinkFile removes a file, unless another has its name by now.
+func (o *Overlay) unlinkFile(cancel <-chan struct{}, f *tree.File) (again bool, status fuse.Status) {
+	path, temporary := o.placeOf(f)
+	ctx := o.ContextOf(cancel, path)
+	defer ctx.Release()
+	if !temporary {
+		if _, status := o.ask(ctx, "remove", path); status != fuse.OK {
+			return false, status
+		}
+	}
+	d, err := o.enter(ctx, f)
+	if err != nil {
+		return false, o.StatusOf("remove", path, err)
+	}
+	defer o.leave(ctx, d)
+	o.Tree.Lock()
+	shown := o.Tree.FileAt(f.Path) == f
+	behind := o.behind(d)
+	o.Tree.Unlock()
+	if !shown {
+		return true, fuse.OK
+	}
+	for _, s := range behind {
+		if status := o.remove(ctx, s, o.take); status != fuse.OK {
+			return false, status
+		}
+	}
+	o.Tree.Lock()
+	o.sights.replaced(f.Path, f, nil)
+	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
+	o.unname(d)
+	o.Tree.Unlock()
+	return false, fuse.OK
+}
+
+// behind returns what the store has behind a name, which is to go with it. The tree's
+// lock is held.
+func (o *Overlay) behind(d *draft) []stored {
+	f := d.file
+	switch {
+	case f.Rev != "":
+		return []stored{{f.Path, f.Rev}}
+	case d.state != Temporary:
+		if h := o.hidden[f.Path]; d.base != "" && h.now == nil && h.rev != "" {
+			return []stored{{f.Path, h.rev}} // what it was to replace
+		}
+		return nil
+	}
+	var found []stored
+	for path, h := range o.hidden {
+		if h.now == f && o.Tree.FileAt(path) == nil {
+			found = append(found, stored{path, h.rev})
+		}
+	}
+	return found
+}
+
+// unname ends what a draft has to do with names: it lost its own to a removal or a
+// rename. The tree's lock is held.
+func (o *Overlay) unname(d *draft) {
+	d.apply(Unlink)
+	o.unhide(d.file)
+}
+
+// unhide ends that a file stands for what the store has elsewhere. The tree's lock is
+// held.
+func (o *Overlay) unhide(f *tree.File) {
+	for path, h := range o.hidden {
+		shown := o.Tree.FileAt(path)
+		switch {
+		case h.now != f:
+		case shown != nil && shown.Rev == "": // that one is to take its place, see behind
+			o.hidden[path] = hiding{rev: h.rev}
+		default:
+			delete(o.hidden, path)
+		}
+	}
+}
+
+// remove removes a revision from the store, and lets done take that over. An agent that
+// changed it was quicker: EBUSY, since after ESTALE the kernel would try again, and
+// remove what won.
+func (o *Overlay) remove(ctx context.Context, s stored, done func(s stored, old *vfs.File)) fuse.Status {
+	c := o.claim(s.path, removal)
+	err := vfs.Remove(ctx, o.Backend, s.path, s.rev)
+	if errors.Is(err, vfs.ErrNotFound) {
+		err = nil
+	}
+	o.settle(c, vfs.Info{}, err, func() {
+		var old *vfs.File
+		if c.found != nil {
+			old = c.found.Old
+		}
+		done(s, old)
+	})
+	switch {
+	case err == nil:
+		return fuse.OK
+	case errors.Is(err, vfs.ErrConflict):
+		return fuse.EBUSY
+	}
+	o.Follow.WalkSoon() // it may have been done, or still show
+	return o.StatusOf("remove", s.path, err)
+}
+
+// take takes a removed revision out of the tree, and keeps its bytes for who has it
+// open. The tree's lock is held.
+func (o *Overlay) take(s stored, old *vfs.File) {
+	delete(o.hidden, s.path)
+	f := o.Tree.FileAt(s.path)
+	if f == nil || f.Rev != s.rev {
+		return
+	}
+	if old != nil && f.Known() {
+		f.Pinned = &old.Content
+	}
+	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
+}

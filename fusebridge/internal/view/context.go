@@ -1,0 +1,126 @@
+//go:build linux
+
+package view
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+)
+
+// interruptGrace is how long a request goes on after its process got a signal. Go's
+// runtime sends signals all the time, so most mean nothing.
+const interruptGrace = time.Second
+
+var errInterrupted = errors.New("the caller was interrupted")
+
+// Context is the context of one request: it ends at the time limit, a moment after the
+// caller got a signal, and with the mount. Most stores answer at once and never wait
+// on it, so the timer and the goroutine behind Done start only when it is first asked
+// for.
+type Context struct {
+	context.Context                 // the mount's life
+	interrupted     <-chan struct{} // closed when the caller got a signal; may be nil
+	deadline        time.Time
+
+	mu    sync.Mutex
+	live  context.Context // nil until Done was called
+	end   context.CancelCauseFunc
+	ended chan struct{} // closed when what watches live has ended
+}
+
+// Context returns the context of a request about a file, bounded by the time that its
+// place may take. Release it in the end.
+func (v *View) Context(cancel <-chan struct{}, f *tree.File) *Context {
+	return v.ContextOf(cancel, f.Path)
+}
+
+// ContextOf is Context for a path.
+func (v *View) ContextOf(cancel <-chan struct{}, path string) *Context {
+	limit := v.timeout
+	if v.Routes.Away(path) != nil {
+		const again = time.Second // it has let another wait, and has not been heard of since
+		limit = min(limit, again)
+	}
+	return &Context{Context: v.life, interrupted: cancel, deadline: time.Now().Add(limit)}
+}
+
+// Deadline implements context.Context.
+func (r *Context) Deadline() (time.Time, bool) { return r.deadline, true }
+
+// Done implements context.Context.
+func (r *Context) Done() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.live == nil {
+		r.live, r.end = context.WithCancelCause(r.Context)
+		r.ended = make(chan struct{})
+		go r.watch(r.live, r.ended)
+	}
+	return r.live.Done()
+}
+
+// watch ends the live context when it is time. It ends with the request.
+func (r *Context) watch(live context.Context, ended chan struct{}) {
+	defer close(ended)
+	timer := time.NewTimer(time.Until(r.deadline))
+	defer timer.Stop()
+	select {
+	case <-live.Done():
+	case <-timer.C:
+		r.end(context.DeadlineExceeded)
+	case <-r.interrupted:
+		if sleep(live, min(interruptGrace, time.Until(r.deadline))) {
+			r.end(errInterrupted)
+		}
+	}
+}
+
+// Err implements context.Context.
+func (r *Context) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.live != nil:
+		return r.live.Err()
+	case time.Now().After(r.deadline):
+		return context.DeadlineExceeded
+	}
+	return r.Context.Err()
+}
+
+// Cause says why the context ended.
+func (r *Context) Cause() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.live != nil {
+		return context.Cause(r.live)
+	}
+	return context.Cause(r.Context)
+}
+
+// Release ends what Done began, and waits for it.
+func (r *Context) Release() {
+	r.mu.Lock()
+	end, ended := r.end, r.ended
+	r.mu.Unlock()
+	if end != nil {
+		end(context.Canceled)
+		<-ended
+	}
+}
+
+// sleep waits and reports whether ctx still goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

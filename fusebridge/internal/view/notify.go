@@ -1,0 +1,124 @@
+//go:build linux
+
+package view
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+)
+
+// slowNotify is how long a notification may take before it is counted as slow.
+const slowNotify = 10 * time.Millisecond
+
+// Notifier tells the kernel what changed.
+type Notifier struct {
+	lockless bool                        // only what takes no directory's lock
+	server   atomic.Pointer[fuse.Server] // nil until mounted: then no one has looked yet
+	epoch    atomic.Pointer[Epoch]       // nil where names are dropped one by one, or not kept at all
+	sent     atomic.Uint64
+	slow     atomic.Uint64
+	log      *slog.Logger
+}
+
+func newNotifier(log *slog.Logger, lockless bool) *Notifier {
+	return &Notifier{log: log, lockless: lockless}
+}
+
+// Begin tells the kernel through a server from now on.
+func (n *Notifier) Begin(server *fuse.Server) { n.server.Store(server) }
+
+// UseEpoch has all names dropped at once from now on.
+func (n *Notifier) UseEpoch(e *Epoch) { n.epoch.Store(e) }
+
+// Close is called when the mount is over.
+func (n *Notifier) Close() {
+	if e := n.epoch.Swap(nil); e != nil {
+		_ = e.Close() // of a descriptor that was written to only
+	}
+}
+
+// Tell sends notes in order. It is called without any lock, and from a handler only in
+// a writable mount: elsewhere the kernel drops a name only after it has our answers to
+// the lookups of that directory. In a writable mount it takes no directory's lock: it
+// ends the epoch of all names, where the kernel keeps any, and says what directories
+// list and that files have lost their names.
+func (n *Notifier) Tell(notes []tree.Note) {
+	if len(notes) == 0 {
+		return
+	}
+	send := sendNote
+	if n.lockless {
+		n.EndEpoch()
+		send = sendLockless
+	}
+	server := n.server.Load()
+	if server == nil {
+		return
+	}
+	for _, note := range notes {
+		begin := time.Now()
+		status := send(server, note)
+		n.sent.Add(1)
+		if took := time.Since(begin); took > slowNotify {
+			n.slow.Add(1)
+			n.log.Debug("slow notification", "took", took, "name", note.Name)
+		}
+		switch status {
+		case fuse.OK, fuse.ENOENT: // the kernel has forgotten it already
+		case fuse.ENODEV, fuse.EBADF:
+			return // unmounted meanwhile
+		default:
+			n.log.Warn("the kernel refused a notification", "name", note.Name, "status", status)
+		}
+	}
+}
+
+// EndEpoch has the kernel ask for every name anew, where it keeps any in a writable
+// mount.
+func (n *Notifier) EndEpoch() {
+	e := n.epoch.Load()
+	if e == nil {
+		return
+	}
+	n.sent.Add(1)
+	if err := e.end(); err != nil && !errors.Is(err, syscall.ENODEV) && !errors.Is(err, os.ErrClosed) {
+		n.log.Warn("the kernel refused to end the epoch of names", "error", err)
+	}
+}
+
+const attributesOnly = -1 // for an offset
+
+func sendNote(server *fuse.Server, n tree.Note) fuse.Status {
+	switch n.Kind {
+	case tree.DropList, tree.DropInode:
+		return server.InodeNotify(n.ID, 0, 0)
+	case tree.DropStatus:
+		return server.InodeNotify(n.ID, attributesOnly, 0)
+	case tree.NameGone:
+		status := server.DeleteNotify(n.ID, n.Child, n.Name)
+		if status == fuse.OK || status == fuse.ENOENT {
+			return status
+		}
+		// Something is mounted there, or still has names below it: dropping the name
+		// is enough for who asks next.
+	}
+	return server.EntryNotify(n.ID, n.Name)
+}
+
+func sendLockless(server *fuse.Server, n tree.Note) fuse.Status {
+	switch {
+	case n.Kind != tree.DropName && n.Kind != tree.NameGone:
+		return sendNote(server, n)
+	case n.Child == 0:
+		return fuse.OK
+	}
+	return server.InodeNotify(n.Child, attributesOnly, 0)
+}

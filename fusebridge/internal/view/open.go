@@ -1,0 +1,130 @@
+//go:build linux
+
+package view
+
+import (
+	"errors"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// opened keeps the bytes of files that are open in a store that others change: what
+// was found by asking now and then is not to be trusted longer than its bytes can be
+// had. The tree's lock guards it.
+type opened struct {
+	files map[*tree.File]*heldText
+}
+
+// heldText is the content of a file that is open so many times.
+type heldText struct {
+	text  string
+	opens int
+}
+
+func newOpened() *opened { return &opened{files: map[*tree.File]*heldText{}} }
+
+func (o *opened) textOf(f *tree.File) *string {
+	if held := o.files[f]; held != nil {
+		return &held.text
+	}
+	return nil
+}
+
+// Open is not needed where every change of the store is told before it shows: a node
+// is immutable, so there is nothing to prepare. Elsewhere it makes sure that the bytes
+// of the node can be had as long as it is open.
+func (v *View) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	v.Count(ReqOpen)
+	if !v.late {
+		return fuse.ENOSYS
+	}
+	return v.Hold(cancel, in.NodeId, out)
+}
+
+// Hold opens a file of a store that others change, and keeps its bytes until LetGo.
+// Where the store has another revision by now, it shows that one and answers ESTALE,
+// upon which the kernel looks the name up again.
+func (v *View) Hold(cancel <-chan struct{}, id uint64, out *fuse.OpenOut) fuse.Status {
+	out.OpenFlags = fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH
+	v.Tree.Lock()
+	f := v.Tree.FileByID(id)
+	held := f != nil && v.hold(f, nil)
+	v.Tree.Unlock()
+	switch {
+	case f == nil:
+		return fuse.Status(syscall.ESTALE)
+	case held:
+		return fuse.OK
+	}
+	ctx := v.Context(cancel, f)
+	defer ctx.Release()
+	text, err := v.Content(ctx, f)
+	if errors.Is(err, errStale) {
+		return fuse.Status(syscall.ESTALE)
+	}
+	if err != nil {
+		return v.StatusOf("open", f.Path, err)
+	}
+	v.Tree.Lock()
+	defer v.Tree.Unlock()
+	v.hold(f, &text)
+	return fuse.OK
+}
+
+// hold counts one opening of f, and reports whether its bytes are at hand. The tree's
+// lock is held.
+func (v *View) hold(f *tree.File, text *string) bool {
+	held := v.opened.files[f]
+	if held == nil {
+		if text == nil {
+			return false
+		}
+		held = &heldText{text: *text}
+		v.opened.files[f] = held
+	}
+	held.opens++
+	return true
+}
+
+// Release ends an opening.
+func (v *View) Release(_ <-chan struct{}, in *fuse.ReleaseIn) {
+	v.Count(ReqRelease)
+	v.LetGo(in.NodeId)
+}
+
+// LetGo ends what Hold began.
+func (v *View) LetGo(id uint64) {
+	v.Tree.Lock()
+	defer v.Tree.Unlock()
+	f := v.Tree.FileByID(id)
+	if held := v.opened.files[f]; held != nil {
+		if held.opens--; held.opens == 0 {
+			delete(v.opened.files, f)
+		}
+	}
+}
+
+// Late reports whether others change the store, and it hears of that late or never.
+func (v *View) Late() bool { return v.late }
+
+// Renew looks whether the store still has f as it is, and shows what it has instead:
+// then it answers ESTALE, as in Hold.
+func (v *View) Renew(ctx *Context, f *tree.File) fuse.Status {
+	at, _ := v.whereabouts(f)
+	if at.superseded || at.key.rev == "" {
+		return fuse.OK // it is no longer, or not yet, what the store has
+	}
+	info, err := vfs.Stat(ctx, v.Backend, at.key.path)
+	switch {
+	case err != nil && !errors.Is(err, vfs.ErrNotFound):
+		return v.StatusOf("open", at.key.path, err)
+	case err == nil && info.Revision == at.key.rev:
+		return fuse.OK
+	}
+	v.lookAgain(f, vfs.File{Info: info}, err)
+	return fuse.Status(syscall.ESTALE)
+}

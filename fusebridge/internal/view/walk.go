@@ -1,0 +1,132 @@
+//go:build linux
+
+package view
+
+import (
+	"context"
+	"slices"
+
+	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// walkBatch is how many files a walk takes over under one lock.
+const walkBatch = 256
+
+// fill does the first walk.
+func (f *Follower) fill(ctx context.Context) error {
+	select {
+	case <-f.kick: // the stream's first overflow asks for this very walk
+	default:
+	}
+	if err := f.doWalk(ctx); err != nil {
+		return err
+	}
+	f.tree.Lock()
+	defer f.tree.Unlock()
+	f.tree.Settle()
+	return nil
+}
+
+// WalkSoon asks for a walk and does not wait for it.
+func (f *Follower) WalkSoon() {
+	select {
+	case f.kick <- struct{}{}:
+	default: // one is wanted already
+	}
+}
+
+// doWalk makes the tree what the store lists. Where the stream reported a path
+// meanwhile, the stream is right.
+func (f *Follower) doWalk(ctx context.Context) error {
+	f.walks.Add(1)
+	number := f.beginWalk()
+	defer f.endWalk()
+	f.routes.anew()
+	f.routes.learn(ctx, "/")
+	batch := make([]vfs.Info, 0, walkBatch)
+	for info, err := range vfs.Walk(ctx, f.backend, "/") {
+		if err != nil {
+			return err
+		}
+		if batch = append(batch, info); len(batch) == walkBatch {
+			f.found(ctx, batch, number)
+			batch = batch[:0]
+		}
+	}
+	f.found(ctx, batch, number)
+	f.sweep(number)
+	if f.routes.changed() {
+		f.modesChanged()
+	}
+	return nil
+}
+
+func (f *Follower) beginWalk() uint32 {
+	f.tree.Lock()
+	defer f.tree.Unlock()
+	f.newer = map[string]struct{}{}
+	f.walk++
+	return f.walk
+}
+
+func (f *Follower) endWalk() {
+	f.tree.Lock()
+	defer f.tree.Unlock()
+	f.newer = nil
+}
+
+// found shows a batch of walked files.
+func (f *Follower) found(ctx context.Context, batch []vfs.Info, number uint32) {
+	for _, info := range batch {
+		f.routes.learn(ctx, vpath.Dir(info.Path))
+	}
+	c := tree.Now()
+	f.tree.Lock()
+	for _, info := range batch {
+		if _, newer := f.newer[info.Path]; !newer {
+			f.take(vfs.Event{Path: info.Path, Info: info}, c)
+		}
+		if shown := f.tree.FileAt(info.Path); shown != nil {
+			shown.Walk = number
+		}
+	}
+	f.tree.Unlock()
+	f.notify.Tell(c.Notes)
+}
+
+// sweep hides what the walk did not find.
+func (f *Follower) sweep(number uint32) {
+	var lost []string
+	f.tree.Lock()
+	for shown := range f.tree.Files() {
+		if shown.Walk != number && shown.Rev != "" {
+			lost = append(lost, shown.Path)
+		}
+	}
+	f.tree.Unlock()
+	for batch := range slices.Chunk(lost, walkBatch) {
+		c := tree.Now()
+		f.tree.Lock()
+		for _, path := range batch {
+			_, newer := f.newer[path]
+			if shown := f.tree.FileAt(path); !newer && shown != nil && shown.Walk != number {
+				f.take(vfs.Event{Path: path, Info: vfs.Info{Path: path}}, c)
+			}
+		}
+		f.tree.Unlock()
+		f.notify.Tell(c.Notes)
+	}
+}
+
+// modesChanged has the kernel ask for the modes of all files anew.
+func (f *Follower) modesChanged() {
+	var notes []tree.Note
+	f.tree.Lock()
+	for _, id := range f.tree.KnownFiles() {
+		notes = append(notes, tree.Note{Kind: tree.DropStatus, ID: id})
+	}
+	f.tree.Unlock()
+	f.notify.Tell(notes)
+}
