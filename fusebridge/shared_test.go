@@ -159,6 +159,10 @@ func TestAppendWithAgent(t *testing.T) {
 	}()
 	agent, refused := 0, []string{}
 	for running := true; running; {
+		if agent == 5*lines { // more would only make the file large
+			refused = <-told
+			break
+		}
 		select {
 		case refused = <-told:
 			running = false
