@@ -59,6 +59,17 @@ func (t *tail) has(path string) bool {
 	return fresh || waiting
 }
 
+// holds reports whether a path is among all.
+func (t *tail) holds(path string) bool {
+	if t.has(path) {
+		return true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, found := slices.BinarySearchFunc(t.draining, path, vpath.Compare)
+	return found
+}
+
 // full reports whether a drain is worth it.
 func (t *tail) full() bool {
 	t.mu.Lock()

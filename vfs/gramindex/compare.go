@@ -1,0 +1,83 @@
+package gramindex
+
+import (
+	"context"
+	"iter"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// Compare calls differs for each file at which the index and the store are apart: one
+// that the index does not know, knows at another revision, or wrongly knows. Files
+// are those of the store, in order. What was noted as changed is left out. An index
+// that is not ready knows nothing, and nothing is reported.
+func (x *Index) Compare(ctx context.Context, files iter.Seq2[vfs.Info, error], differs func(path string)) error {
+	x.view.RLock()
+	defer x.view.RUnlock()
+	if x.now() != ready {
+		return nil
+	}
+	ws := walk(x.segments)
+	report := func(path string) {
+		if !x.tail.holds(path) {
+			differs(path)
+		}
+	}
+	known, _, err := ws.next()
+	for info, ferr := range files {
+		if err == nil {
+			err = ferr
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		for err == nil && known != nil && before(known.path, info.Path) {
+			if known.kind != Gone {
+				report(known.path)
+			}
+			known, err = ws.after(known.path)
+		}
+		if err != nil {
+			return err
+		}
+		if known == nil || known.path != info.Path || known.kind == Gone || known.stamp != stamp(info.Revision) {
+			report(info.Path)
+		}
+		if known != nil && known.path == info.Path {
+			known, err = ws.after(known.path)
+		}
+	}
+	for err == nil && known != nil {
+		if known.kind != Gone {
+			report(known.path)
+		}
+		known, err = ws.after(known.path)
+	}
+	return err
+}
+
+// after passes over a path and returns the next entry.
+func (ws walkers) after(path string) (*entry, error) {
+	if err := ws.pass(path); err != nil {
+		return nil, err
+	}
+	e, _, err := ws.next()
+	return e, err
+}
+
+// Verify reads every byte of the segments and compares all checksums.
+func (x *Index) Verify(ctx context.Context) error {
+	x.view.RLock()
+	defer x.view.RUnlock()
+	for _, s := range x.segments {
+		for i := range s.blocks {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if _, err := s.verified(&s.blocks[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
