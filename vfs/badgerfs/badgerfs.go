@@ -26,6 +26,7 @@ var _ interface {
 	vfs.Statter
 	vfs.Watcher
 	vfs.Router
+	vfs.Searcher
 	Close() error
 } = (*FS)(nil)
 
@@ -105,8 +106,11 @@ func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) {
 		return vfs.File{}, err
 	}
 	defer s.leave()
-	var f vfs.File
-	var err error
+	return s.readFile(path)
+}
+
+// readFile is Read while the database is kept open by the caller.
+func (s *FS) readFile(path string) (f vfs.File, err error) {
 	// Compact may move a content between looking up its place and reading there,
 	// and then looking again finds it. Damage stays.
 	for range 3 {

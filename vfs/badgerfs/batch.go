@@ -72,6 +72,13 @@ func (s *FS) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 			return
 		}
 		defer s.leave()
+		s.snapshot(ctx)(yield)
+	}
+}
+
+// snapshot is Snapshot while the database is kept open by the caller.
+func (s *FS) snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
+	return func(yield func(vfs.File, error) bool) {
 		txn := s.st.db.NewTransaction(false)
 		defer txn.Discard()
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: s.space.meta})

@@ -50,7 +50,7 @@ func (s *FS) Check(ctx context.Context, report func(Problem)) (Checked, error) {
 		report = func(Problem) {}
 	}
 	c := &check{st: s.st, ctx: ctx, report: report, spaces: map[string]*space{}}
-	for _, step := range []func() error{c.tables, c.valueLogs, c.files, c.strays} {
+	for _, step := range []func() error{c.tables, c.valueLogs, c.files, c.strays, c.indexes} {
 		if err := step(); err != nil {
 			return c.Checked, fmt.Errorf("check %s: %w", s.st.dir, err)
 		}

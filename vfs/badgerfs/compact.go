@@ -22,6 +22,8 @@ const rewriteRatio = 0.2
 // value log of 16 MiB. It returns nil when there is nothing to free, and ctx's
 // error when ctx ends between two steps.
 //
+// Indexes of searches are made anew.
+//
 // Afterwards the store takes at most 1.25 times the bytes of its files plus 32 MiB,
 // for logs of which a fifth is stale stay, and Badger keeps one to write to. Where
 // files are so small that paths and metadata matter, these count as well.
@@ -33,7 +35,10 @@ func (s *FS) Compact(ctx context.Context) error {
 	if s.st.opts.ReadOnly {
 		return vfs.ErrReadOnly
 	}
-	return s.st.compact(ctx)
+	if err := s.st.compact(ctx); err != nil {
+		return err
+	}
+	return s.st.rebuildIndexes(ctx)
 }
 
 func (st *store) compact(ctx context.Context) error {

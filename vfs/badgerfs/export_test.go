@@ -1,8 +1,11 @@
 package badgerfs
 
 import (
+	"context"
 	"os"
 	"time"
+
+	"github.com/dgraph-io/badger/v4"
 
 	"github.com/goliathfs/goliathfs/vfs"
 )
@@ -39,4 +42,20 @@ func ReadLog(f *os.File) (end int64, keys, values []string) {
 		}
 	}
 	return l.end, keys, values
+}
+
+// AwaitIndex returns when nothing is being done for the index of searches in the
+// background.
+func (s *FS) AwaitIndex() { s.space.index.Wait() }
+
+// ForgetIndexed makes the database look as if a program had changed it last that
+// knows nothing of indexes.
+func (s *FS) ForgetIndexed() error {
+	return s.st.db.Update(func(txn *badger.Txn) error { return txn.Delete(indexedKey) })
+}
+
+// DirtyKeys returns how many files have a dirty key.
+func (s *FS) DirtyKeys() (int, error) {
+	paths, err := s.space.kept.noted(context.Background(), nil, 0)
+	return len(paths), err
 }

@@ -35,7 +35,7 @@ func (st *store) lead() {
 
 // changeCost estimates the share of a transaction that a change needs.
 func changeCost(c *change) int64 {
-	cost := int64(2*len(c.path) + 256) // keys, record, and what Badger adds
+	cost := int64(3*len(c.path) + 320) // keys, record, and what Badger adds
 	if len(c.content) < valueThreshold {
 		cost += int64(len(c.content))
 	}
@@ -83,11 +83,13 @@ func (st *store) commitGroup(group []*change) error {
 	}
 	if err := st.commit(txn); err != nil {
 		for _, c := range passed { // the commit may have been made
+			c.space.index.Mark(c.path)
 			c.seq = c.space.hub.Queue(lookAgain())
 		}
 		return err
 	}
 	for i, c := range passed {
+		c.space.index.Mark(c.path)
 		if !watched && c.space.hub.Active() {
 			// Someone began to watch after the old contents could be read.
 			events[i] = lookAgain()
@@ -117,6 +119,9 @@ func (st *store) check(txn *badger.Txn, c *change) (record, error) {
 // put makes a change that passed its check.
 func (st *store) put(txn *badger.Txn, c *change, old vfs.Revision) error {
 	metaKey, contentKey := pathKey(c.space.meta, c.path), pathKey(c.space.content, c.path)
+	if err := c.space.kept.note(txn, c.path); err != nil {
+		return err
+	}
 	if c.remove {
 		return errors.Join(txn.Delete(metaKey), txn.Delete(contentKey))
 	}
@@ -152,8 +157,14 @@ func (st *store) commit(txn *badger.Txn) error {
 		return err
 	}
 	n++
-	if err := txn.Set(commitsKey, binary.BigEndian.AppendUint64(nil, n)); err != nil {
+	number := binary.BigEndian.AppendUint64(nil, n)
+	if err := txn.Set(commitsKey, number); err != nil {
 		return err
+	}
+	if st.indexed {
+		if err := txn.Set(indexedKey, number); err != nil {
+			return err
+		}
 	}
 	err = guard(txn.Commit)
 	if err == nil {
@@ -163,6 +174,7 @@ func (st *store) commit(txn *badger.Txn) error {
 		return fmt.Errorf("the write may not have been stored, read the file to know: %w", err)
 	}
 	st.mark.note(n)
+	st.commits.Store(n)
 	return nil
 }
 

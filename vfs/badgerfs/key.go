@@ -8,6 +8,8 @@ import "github.com/goliathfs/goliathfs/vfs/vpath"
 const (
 	kindMeta    = 'm'
 	kindContent = 't'
+	kindDirty   = 'd' // files that the search index on disk may not know as they are
+	kindIndex   = 'i' // one key a namespace, with the ID of its search index
 )
 
 // pastPaths follows a prefix in a key that sorts after every path with that
@@ -18,6 +20,7 @@ const pastPaths = '/' + 1
 var (
 	formatKey  = []byte("#format")
 	commitsKey = []byte("#commits")
+	indexedKey = []byte("#indexed") // the last commit that was made with dirty keys
 	flushKey   = []byte("#flush")
 )
 

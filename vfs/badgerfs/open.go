@@ -51,7 +51,7 @@ func openStore(dir string, o Options) (*store, error) {
 		return nil, err
 	}
 	st := &store{dir: dir, opts: o, lock: lock, files: files{dir: dir, relaxed: o.Relaxed, known: map[string]bool{}}, queue: newQueue(),
-		upkeep: make(chan struct{}, 1), spaces: map[string]*space{}}
+		upkeep: make(chan struct{}, 1), spaces: map[string]*space{}, kept: map[string]*keptIndex{}}
 	if err := st.openLocked(); err != nil {
 		return nil, errors.Join(err, st.mark.close(), lock.release())
 	}
@@ -186,11 +186,15 @@ func (st *store) begin(promised tally) (err error) {
 	if err := promised.shortage(n, st.opts.Logger); err != nil && !st.opts.AcceptLoss {
 		return err
 	}
+	st.commits.Store(n)
 	if st.mark, err = openMark(st.dir, st.opts, n, min(n, promised.Synced)); err != nil {
 		return err
 	}
-	if st.opts.ReadOnly {
-		return nil
+	if !st.opts.ReadOnly {
+		err = st.files.record(false)
 	}
-	return st.files.record(false)
+	if err == nil {
+		st.openIndexes(n)
+	}
+	return err
 }

@@ -36,6 +36,10 @@ type Options struct {
 	// AcceptLoss opens a store that misses acknowledged writes or some of its
 	// files with what is left, if Badger can. Copy the directory first.
 	AcceptLoss bool
+	// IndexFrom is how many bytes of content a namespace has at least for which the
+	// first search makes an index; 0 means 3 MB, and with a negative number none is
+	// made.
+	IndexFrom int64
 	// NewRevision makes the revision of each write; nil means revision.New.
 	NewRevision revision.Func
 	// Now is the clock that dates each write; nil means time.Now.
@@ -52,6 +56,9 @@ func (o *Options) resolved() (Options, error) {
 	}
 	if r.Namespace == "" {
 		r.Namespace = DefaultNamespace
+	}
+	if r.IndexFrom == 0 {
+		r.IndexFrom = defaultIndexFrom
 	}
 	if r.NewRevision == nil {
 		r.NewRevision = revision.New

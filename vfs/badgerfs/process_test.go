@@ -22,6 +22,7 @@ var roles = map[string]func(ctx context.Context, dir string, out io.Writer) erro
 	"relaxed": rewriteRelaxed,
 	"seed":    seed,
 	"memory":  reportMemory,
+	"index":   indexForever,
 }
 
 const roleVariable = "BADGERFS_TEST_ROLE"

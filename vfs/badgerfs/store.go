@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/gramindex"
 	"github.com/goliathfs/goliathfs/vfs/watch"
 )
 
@@ -28,6 +32,10 @@ type store struct {
 	mu     sync.Mutex        // also guards closed of every view
 	views  int               // open ones; guarded by mu
 	spaces map[string]*space // guarded by mu
+
+	kept    map[string]*keptIndex // search indexes by namespace; guarded by mu
+	indexed bool                  // some of them has dirty keys; guarded by the turn to commit
+	commits atomic.Uint64         // made so far
 }
 
 // space is one namespace. Views of it share the hub.
@@ -36,6 +44,9 @@ type space struct {
 	meta    []byte // prefix of metadata keys
 	content []byte // prefix of content keys
 	hub     watch.Hub
+
+	index *gramindex.Index // nil outside a store
+	kept  *keptIndex
 }
 
 func newSpace(name string) *space {
@@ -46,13 +57,25 @@ func newSpace(name string) *space {
 func (st *store) view(name string) *FS {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	sp := st.spaces[name]
-	if sp == nil {
-		sp = newSpace(name)
-		st.spaces[name] = sp
-	}
 	st.views++
-	return &FS{st: st, space: sp}
+	return &FS{st: st, space: st.space(name)}
+}
+
+// space returns a namespace with its search index. mu is held.
+func (st *store) space(name string) *space {
+	sp := st.spaces[name]
+	if sp != nil {
+		return sp
+	}
+	sp = newSpace(name)
+	st.spaces[name] = sp
+	if sp.kept = st.kept[name]; sp.kept == nil {
+		sp.kept = newKeptIndex(st, name)
+		st.kept[name] = sp.kept
+	}
+	src := &source{s: &FS{st: st, space: sp}}
+	sp.index = gramindex.New(src, &gramindex.Options{Parts: sp.kept, Logger: st.opts.Logger})
+	return sp
 }
 
 // close ends one view, and the database with the last. Operations begin on open
@@ -66,12 +89,17 @@ func (st *store) close(view *FS) error {
 	view.closed = true
 	st.views--
 	last := st.views == 0
+	spaces := slices.Collect(maps.Values(st.spaces))
 	st.mu.Unlock()
 	if !last {
 		return nil
 	}
+	var errs []error
+	for _, sp := range spaces {
+		errs = append(errs, sp.index.Close())
+	}
 	st.operations.Wait()
-	return st.shut()
+	return errors.Join(append(errs, st.shut())...)
 }
 
 // shut closes the database in order: first Badger, then the notes about its

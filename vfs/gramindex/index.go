@@ -163,8 +163,8 @@ func (x *Index) Search(ctx context.Context, dir, text string, opts vfs.ListOptio
 // Ready reports whether the index can be used now, and starts what is to be done
 // for it in the background.
 func (x *Index) Ready(ctx context.Context) bool {
-	if x.now() == unopened {
-		x.open(ctx)
+	if err := x.Open(ctx); err != nil {
+		return false
 	}
 	switch x.now() {
 	case ready:
@@ -182,12 +182,16 @@ func (x *Index) Ready(ctx context.Context) bool {
 	return false
 }
 
-// open takes over what is kept.
-func (x *Index) open(ctx context.Context) {
+// Open takes over what is kept, as the first search does. An error says why it
+// cannot be used; there is none when nothing is kept, or an index is in use already.
+func (x *Index) Open(ctx context.Context) error {
+	if x.now() != unopened {
+		return nil
+	}
 	x.opening.Lock()
 	defer x.opening.Unlock()
 	if x.now() != unopened {
-		return
+		return nil
 	}
 	used := false
 	err := x.src.Still(ctx, func() error {
@@ -219,6 +223,7 @@ func (x *Index) open(ctx context.Context) {
 	case !used:
 		x.move(lost)
 	}
+	return err
 }
 
 func openAll(parts []Part) ([]*segment, error) {
