@@ -163,7 +163,7 @@ func (x *Index) Search(ctx context.Context, dir, text string, opts vfs.ListOptio
 // Ready reports whether the index can be used now, and starts what is to be done
 // for it in the background.
 func (x *Index) Ready(ctx context.Context) bool {
-	if err := x.Open(ctx); err != nil {
+	if err := x.Open(ctx); err != nil && ctx.Err() != nil {
 		return false
 	}
 	switch x.now() {
