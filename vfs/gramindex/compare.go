@@ -18,7 +18,7 @@ func (x *Index) Compare(ctx context.Context, files iter.Seq2[vfs.Info, error], d
 		return nil
 	}
 	ws := walk(x.segments)
-	report := func(path string) {
+	report := func(path string) { // of a tail that a build has emptied too much is reported
 		if !x.tail.holds(path) {
 			differs(path)
 		}

@@ -244,11 +244,14 @@ func openAll(parts []Part) ([]*segment, error) {
 func (x *Index) page(ctx context.Context, dir, text string, opts vfs.ListOptions, stat func(string) (vfs.Info, error)) (vfs.Page, bool, error) {
 	x.view.RLock()
 	defer x.view.RUnlock()
+	// A build that begins moves the state and then empties the tail, and cannot end
+	// while view is held: where the state is still ready, the tail is of these segments.
+	changed := x.tail.all()
 	if x.now() != ready {
 		return vfs.Page{}, false, nil
 	}
 	q := newQuery(dir, opts.After, text)
-	m := newMerged(x.segments, &q, x.tail.all())
+	m := newMerged(x.segments, &q, changed)
 	page := vfs.Page{}
 	add := func(path string) (full bool, err error) {
 		if err := ctx.Err(); err != nil {
