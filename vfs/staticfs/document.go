@@ -10,9 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/goliathfs/goliathfs/internal/jsontext"
+	"github.com/goliathfs/goliathfs/internal/txtar"
 )
 
 // FromTxtar returns the files of a txtar archive; its comment is left out. A
@@ -20,13 +19,12 @@ import (
 // first bad file is an error, as in New, and so is text without any file.
 func FromTxtar(data []byte) (*FS, error) {
 	var b builder
-	data = withoutMark(data)
-	archive := txtar.Parse(data)
-	if len(archive.Files) == 0 && len(bytes.TrimSpace(data)) > 0 {
+	_, files := txtar.Split(string(withoutMark(data)))
+	if len(files) == 0 && len(bytes.TrimSpace(data)) > 0 {
 		return nil, errors.New("txtar: no file is in it, each starts with a line such as -- docs/guide.md --")
 	}
-	for _, f := range archive.Files {
-		if err := b.add("/"+strings.TrimPrefix(f.Name, "/"), string(f.Data), time.Time{}); err != nil {
+	for _, f := range files {
+		if err := b.add("/"+strings.TrimPrefix(f.Name, "/"), f.Text, time.Time{}); err != nil {
 			return nil, err
 		}
 	}

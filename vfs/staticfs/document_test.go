@@ -45,6 +45,17 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
+// A line that is only almost a file's is text, and no input stops the program.
+func TestLikeAMarker(t *testing.T) {
+	s, err := staticfs.FromTxtar([]byte("-- --\n-- a --\n-- --\n--  --\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.Read(t.Context(), "/a"); err != nil || f.Content != "-- --\n--  --\n" {
+		t.Errorf("the file is %q, %v", f.Content, err)
+	}
+}
+
 func TestFromTxtarRefuses(t *testing.T) {
 	for _, tt := range []struct{ archive, says string }{
 		{"just text\n", "txtar: no file is in it"},

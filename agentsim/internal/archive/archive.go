@@ -10,6 +10,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/internal/txtar"
 )
 
 // Entry is one named text.
@@ -37,7 +39,7 @@ func Format(comment string, entries []Entry) []byte {
 // Parse reads what Format wrote. An archive that a checkout turned to CRLF line
 // ends altogether reads as it was.
 func Parse(data []byte) (comment string, entries []Entry, err error) {
-	comment, sections := Split(Text(data))
+	comment, sections := txtar.Split(Text(data))
 	for _, s := range sections {
 		e := Entry{s.Name, s.Text}
 		if name, ok := strings.CutSuffix(s.Name, quotedMark); ok {

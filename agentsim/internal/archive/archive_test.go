@@ -58,14 +58,6 @@ func TestCheckoutWithCRLF(t *testing.T) {
 	}
 }
 
-func TestSplit(t *testing.T) {
-	comment, got := archive.Split("what\nit is\n-- a --\none\ntwo\n--  b  --\r\n-- --\nlast")
-	want := []archive.Section{{"a", "one\ntwo\n", 4}, {"b", "-- --\nlast\n", 7}}
-	if comment != "what\nit is\n" || !cmp.Equal(want, got) {
-		t.Errorf("got %q and %+v", comment, got)
-	}
-}
-
 func TestWord(t *testing.T) {
 	for in, want := range map[string]string{"/a/b.md": "/a/b.md", "": `""`, "a b": `"a b"`, "é": `"\u00e9"`, `"`: `"\""`} {
 		if got := archive.Word(in); got != want {

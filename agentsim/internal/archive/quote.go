@@ -125,3 +125,14 @@ func writeCode(b *strings.Builder, code string) bool {
 	b.WriteByte(byte(c))
 	return true
 }
+
+// likeMarker reports whether some line might be taken for a marker, by any
+// reader.
+func likeMarker(text string) bool {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "-- ") && strings.HasSuffix(strings.TrimSpace(line), "--") {
+			return true
+		}
+	}
+	return false
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
 	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
+	"github.com/goliathfs/goliathfs/internal/txtar"
 )
 
 // ReadGolden returns the bytes of a golden file. The error of one that is not
@@ -33,7 +34,7 @@ func NoScenario(path string) error {
 	if err != nil {
 		return nil // there is none, or whoever reads or writes it says why not
 	}
-	_, sections := archive.Split(archive.Text(data))
+	_, sections := txtar.Split(archive.Text(data))
 	for _, s := range sections {
 		if s.Name == scenario.SpecName {
 			return fmt.Errorf("the golden would be written over the scenario %s, choose another directory for the goldens", path)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
 	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
+	"github.com/goliathfs/goliathfs/internal/txtar"
 )
 
 // The names inside a scenario's archive.
@@ -42,7 +43,7 @@ type Part interface {
 // Read reads a scenario from memory, and fills the part of its kind: parts[i]
 // for the i that is returned. The file is named in errors only.
 func Read(file, name string, data []byte, parts ...Part) (sc *Scenario, i int, err error) {
-	comment, sections := archive.Split(archive.Text(data))
+	comment, sections := txtar.Split(archive.Text(data))
 	sc = &Scenario{Path: file, Name: name, Description: strings.TrimSpace(comment), Seeds: map[string]string{}}
 	found := false
 	for _, s := range sections {

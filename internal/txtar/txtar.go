@@ -1,4 +1,6 @@
-package archive
+// Package txtar splits txtar archives, files in one text, for whoever has to say
+// where in it something is wrong, and must not be stopped by any input.
+package txtar
 
 import "strings"
 
@@ -46,15 +48,4 @@ func marker(line string) (string, bool) {
 	}
 	name := strings.TrimSpace(line[3 : len(line)-3])
 	return name, name != ""
-}
-
-// likeMarker reports whether some line might be taken for a marker, by any
-// reader.
-func likeMarker(text string) bool {
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "-- ") && strings.HasSuffix(strings.TrimSpace(line), "--") {
-			return true
-		}
-	}
-	return false
 }
