@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type mcpOptions struct {
 	http        string
 	stateless   bool
 	tokenFile   string
+	record      string
 }
 
 func newMCP() *cobra.Command {
@@ -48,7 +50,10 @@ answered not-approved (never).
 
 With --http, whoever reaches the port works with the files, so ADDR must be of the
 loopback interface unless clients show the token in --token-file, which is made
-when it does not exist. Pages in browsers are refused by their origin.`,
+when it does not exist. Pages in browsers are refused by their origin.
+
+With --record, each call and the files it needs become a scenario when the server
+ends, which replays what the model was shown; calls then run one at a time.`,
 		Example: `  goliathfs mcp badger:./store
   goliathfs mcp static:./docs --route /notes=sqlite:notes.db --allow-writes --approve ask
   goliathfs mcp badger:./store --http 127.0.0.1:7078`,
@@ -70,6 +75,7 @@ func (o *mcpOptions) register(cmd *cobra.Command) {
 	f.StringVar(&o.http, "http", "", "serve over HTTP at this `address`, such as 127.0.0.1:7078; port 0 takes a free one")
 	f.BoolVar(&o.stateless, "stateless", false, "keep no sessions over HTTP")
 	f.StringVar(&o.tokenFile, "token-file", "", "the `file` with the token that HTTP clients must show")
+	f.StringVar(&o.record, "record", "", "write the calls as a scenario to this `file`, and its golden")
 	o.limits.register(cmd)
 	// It fails only for a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions(approvals(), cobra.ShellCompDirectiveNoFileComp))
@@ -90,6 +96,8 @@ func (o *mcpOptions) check(cmd *cobra.Command) error {
 		return usagef("--approve is %q, it must be one of %s", o.approve, strings.Join(approvals(), ", "))
 	case cmd.Flags().Changed("approve") && !o.allowWrites:
 		return usagef("--approve is about changes, pass --allow-writes too or leave it out")
+	case o.record != "" && filepath.Ext(o.record) != ".txtar":
+		return usagef("--record %s is no name of a scenario, end it in .txtar", shellWord(o.record))
 	case o.http == "" && (o.stateless || o.tokenFile != ""):
 		return usagef("--stateless and --token-file are for --http, which is missing")
 	case o.http != "" && o.tokenFile == "":
@@ -112,6 +120,9 @@ func (o *mcpOptions) run(cmd *cobra.Command, url string) error {
 		opts, err := o.limits.given(cmd.Flags()).Toolset(s.Backend, o.allowWrites)
 		if err != nil {
 			return limitError(err)
+		}
+		if o.record != "" {
+			return o.serveRecorded(cmd, s, opts)
 		}
 		tools, err := agenttool.New(opts)
 		if err != nil {

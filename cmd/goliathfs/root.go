@@ -99,7 +99,7 @@ func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newLs(), newTree(), newCat(), newStat(), newFind(), newGrep(), newDiff(), newMemory(), newWatch(),
 		newCopy(), newWrite(), newRm(),
-		newDemo(), newCall(), newMCP(), newReplay(), newModel(), newRecord(), newRelay(),
+		newDemo(), newCall(), newMCP(), newImport(), newReplay(), newModel(), newRecord(), newRelay(),
 		newMount(), newUnmount(), newMounts(), newServe(),
 		newDoctor(), newStats(), newNamespaces(), newCompact(),
 		newCheck(), newBackup(), newRestore(),

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/goliathfs/goliathfs/agentsim"
+	"github.com/goliathfs/goliathfs/agentsim/transcript"
+	safe "github.com/goliathfs/goliathfs/internal/visible"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/tiktoken"
+)
+
+type importOptions struct {
+	from, out string
+}
+
+func newImport() *cobra.Command {
+	var o importOptions
+	cmd := &cobra.Command{
+		Use:   "import FILE…",
+		Short: "Make scenarios of what agents wrote down",
+		Long: `Make a scenario of each transcript: what the agent did with files, as calls of
+these tools over the files that it was shown. Formats, recognised or named by
+--from: ` + formatList() + `.
+
+Prompts, answers, ids, times and the output of other tools stay out, and paths lose
+the working folder. Tools of other names are taken where they mean the same; what
+is left out, seeds that are not whole and lines that are damaged are told on
+standard error. What looks like a secret refuses the transcript, with its line.
+
+Each scenario gets its golden too, so that it replays at once: read both.`,
+		Example: "  goliathfs import session.jsonl\n  goliathfs import --from otel traces/*.json --out scenarios/production",
+		GroupID: groupAgent,
+		Args:    takes(1, -1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.from, "from", "", "the `format` of the transcripts; recognised when not given")
+	f.StringVar(&o.out, "out", filepath.Join("scenarios", "imported"), "the `directory` of the scenarios")
+	// It fails only for a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range transcript.Formats() {
+		names = append(names, string(f))
+	}
+	return names
+}
+
+func formatList() string { return strings.Join(formatNames(), ", ") }
+
+func (o *importOptions) run(cmd *cobra.Command, files []string) error {
+	if o.from != "" && !slices.Contains(formatNames(), o.from) {
+		return usagef("--from is %q, it must be one of %s", o.from, formatList())
+	}
+	var failures []error
+	for _, name := range files {
+		if err := o.one(cmd, name); err != nil {
+			failures = append(failures, err)
+		}
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
+	}
+	if len(failures) < 2 {
+		return errors.Join(failures...)
+	}
+	for _, err := range failures {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", cmd.CommandPath(), err)
+	}
+	return errReported
+}
+
+// one imports one transcript.
+func (o *importOptions) one(cmd *cobra.Command, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	t, err := transcript.Read(f, &transcript.Options{Format: transcript.Format(o.from), File: name})
+	if errors.Is(err, transcript.ErrUnknownFormat) {
+		err = fmt.Errorf("%w: name it with --from if it is one of them all the same", err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, d := range t.Damaged {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s:%d: passed over: %s\n", safe.Text(name), d.Line, safe.Text(d.Why))
+	}
+	s, err := t.Scenario(cmd.Context())
+	var secret *transcript.SecretError
+	switch {
+	case errors.As(err, &secret):
+		return err // it names the file
+	case errors.Is(err, transcript.ErrNothing):
+		tellLeftOut(cmd, t.LeftOut)
+		return fmt.Errorf("%s: %w", name, err)
+	case err != nil:
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return writeScenario(cmd, filepath.Join(o.out, scenarioName(name)), s, "")
+}
+
+// scenarioName is the name of the scenario of a transcript.
+func scenarioName(file string) string {
+	base := filepath.Base(file)
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, base) + ".txtar"
+}
+
+// writeScenario writes a new scenario and its golden, and tells what a person
+// should know of it.
+func writeScenario(cmd *cobra.Command, name string, s *transcript.Scenario, tokenizer string) error {
+	for _, p := range s.Partial {
+		fmt.Fprintf(cmd.ErrOrStderr(), "partial: %s: %s\n", safe.Text(p.Path), safe.Text(p.Why))
+	}
+	tellLeftOut(cmd, s.LeftOut)
+	for _, d := range s.Differs {
+		fmt.Fprintf(cmd.ErrOrStderr(), "differs: call %d, %s, was %s for the agent and is %s in the scenario\n", d.Call, d.Tool, safe.Text(d.Was), safe.Text(d.Is))
+	}
+	golden, err := goldenOf(cmd.Context(), name, s.Data, tokenizer)
+	if err != nil {
+		return err
+	}
+	if err := writeNew(name, s.Data); err != nil {
+		return err
+	}
+	found, err := agentsim.Find("", name)
+	if err != nil {
+		return err
+	}
+	if _, err := agentsim.WriteGolden(found[0].Golden, golden); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s of %s, and its golden %s\n", name, counted(s.Calls, "call"), found[0].Golden)
+	return err
+}
+
+func goldenOf(ctx context.Context, name string, data []byte, tokenizer string) ([]byte, error) {
+	scenario := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	if i := slices.Index(strings.Split(filepath.ToSlash(name), "/"), "scenarios"); i >= 0 {
+		parts := strings.Split(filepath.ToSlash(name), "/")
+		scenario = strings.TrimSuffix(strings.Join(parts[i+1:], "/"), filepath.Ext(name))
+	}
+	sc, err := agentsim.Parse(name, scenario, data)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := agentsim.Replay(ctx, sc, &agentsim.ReplayOptions{Tokenizer: tokenizer, Tokenizers: tiktoken.Named})
+	if err != nil {
+		return nil, err
+	}
+	return shown.Golden(), nil
+}
+
+func tellLeftOut(cmd *cobra.Command, left []transcript.LeftOut) {
+	for _, l := range left {
+		why := "it does not work on files as these tools do"
+		if l.Why != "" {
+			why = l.Why
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "left out: %s of %s: %s\n", counted(l.Calls, "call"), safe.Text(l.Tool), safe.Text(why))
+	}
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// writeNew writes a file that is not there yet, and the directories above it.
+func writeNew(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already, move it away or choose another place", name)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
