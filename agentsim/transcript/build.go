@@ -82,6 +82,11 @@ func (b *builder) add(ctx context.Context, s step) error {
 			return err
 		}
 	}
+	if s.native {
+		if err := b.assume(ctx, s); err != nil {
+			return err
+		}
+	}
 	code, outputs, err := b.run(ctx, s.tool, args, s.allPages)
 	if err != nil {
 		return err
@@ -144,6 +149,26 @@ func (b *builder) withRevision(ctx context.Context, s step) (map[string]any, err
 	}
 	out["revision"] = string(info.Revision)
 	return out, nil
+}
+
+// assume takes the revision of a change that succeeded, and that nothing in the
+// transcript has shown, for the one that the file has.
+func (b *builder) assume(ctx context.Context, s step) error {
+	told, _ := s.args["revision"].(string)
+	path, _ := s.args["path"].(string)
+	if _, known := b.told[told]; known || told == "" || s.outcome() != "ok" {
+		return nil
+	}
+	info, err := vfs.Stat(ctx, b.files, path)
+	if err != nil {
+		return nil // the call says so too
+	}
+	b.told[told] = string(info.Revision)
+	if _, shown := b.names[string(info.Revision)]; shown {
+		return nil
+	}
+	_, _, err = b.run(ctx, agenttool.Glob, map[string]any{"pattern": path}, false)
+	return err
 }
 
 // run makes a call and writes it down.

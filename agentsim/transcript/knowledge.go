@@ -24,7 +24,7 @@ type Partial struct {
 // before the agent changed them.
 type knowledge struct {
 	files   map[string]*fileKnowledge
-	changed map[string]bool     // by the agent: what is told later is not how it was
+	changed map[string]*Call    // by which call of the agent: what is told later is not how it was
 	pages   map[string]*segment // by the cursor that continues them
 }
 
@@ -33,6 +33,7 @@ type fileKnowledge struct {
 	segments []*segment
 	lines    map[int]string // that searches have shown, cut where they are long
 	holds    []string       // texts that were replaced, so that they were there
+	put      string         // what the edits of one call have put in their place
 }
 
 // segment is a part of a file that was read without a gap.
@@ -45,14 +46,14 @@ type segment struct {
 }
 
 func newKnowledge() *knowledge {
-	return &knowledge{files: map[string]*fileKnowledge{}, changed: map[string]bool{}, pages: map[string]*segment{}}
+	return &knowledge{files: map[string]*fileKnowledge{}, changed: map[string]*Call{}, pages: map[string]*segment{}}
 }
 
 // of returns what is known of a file that exists; nil when the agent has changed
 // it, or no file can be there.
 func (k *knowledge) of(path string) *fileKnowledge {
 	clean, err := vpath.CleanFile(path)
-	if err != nil || k.changed[clean] {
+	if err != nil || k.changed[clean] != nil {
 		return nil
 	}
 	f := k.files[clean]
@@ -63,9 +64,9 @@ func (k *knowledge) of(path string) *fileKnowledge {
 	return f
 }
 
-func (k *knowledge) change(path string) {
-	if clean, err := vpath.CleanFile(path); err == nil {
-		k.changed[clean] = true
+func (k *knowledge) change(path string, by *Call) {
+	if clean, err := vpath.CleanFile(path); err == nil && k.changed[clean] == nil {
+		k.changed[clean] = by
 	}
 }
 
@@ -88,13 +89,17 @@ func (k *knowledge) learn(s step) {
 	case agenttool.Grep, agenttool.Glob:
 		k.learnNames(s.call.Result)
 	default:
+		if clean, err := vpath.CleanFile(path); err == nil && k.changed[clean] == s.call && k.files[clean] != nil {
+			k.files[clean].learnFurther(s) // one call of several edits
+			return
+		}
 		exists := told != nil && told.whole || s.tool != agenttool.WriteFile || k.files[path] != nil
 		if exists {
 			if f := k.of(path); f != nil {
 				f.learnEdit(s, told)
 			}
 		}
-		k.change(path)
+		k.change(path, s.call)
 	}
 }
 
@@ -124,7 +129,19 @@ func (f *fileKnowledge) learnEdit(s step, told *toldFile) {
 	}
 	if old, ok := s.args["oldText"].(string); ok {
 		f.holds = append(f.holds, old)
+		f.put, _ = s.args["newText"].(string)
 	}
+}
+
+// learnFurther takes in an edit behind others of the same call: its text was there
+// from the start, unless one of them has put it there.
+func (f *fileKnowledge) learnFurther(s step) {
+	old, _ := s.args["oldText"].(string)
+	if old != "" && !strings.Contains(f.put, old) {
+		f.holds = append(f.holds, old)
+	}
+	text, _ := s.args["newText"].(string)
+	f.put += "\n" + text
 }
 
 func (k *knowledge) learnOurs(s step) {
@@ -153,7 +170,7 @@ func (k *knowledge) learnOurs(s step) {
 		} else if f != nil {
 			delete(k.files, r.Path) // it was made
 		}
-		k.change(path)
+		k.change(path, s.call)
 	}
 }
 

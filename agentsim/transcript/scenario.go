@@ -40,7 +40,7 @@ func (t *Transcript) Scenario(ctx context.Context) (*Scenario, error) {
 		k.learn(s)
 	}
 	seeds, partial := k.seeds()
-	w := world{opts: agenttool.Options{Writable: writes(steps)}}
+	w := world{opts: agenttool.Options{Writable: writes(steps), MaxTokens: budgetOf(steps)}}
 	return build(ctx, steps, origin{"Calls of an agent, imported from a transcript.", seeds, partial, w}, left)
 }
 
@@ -108,6 +108,32 @@ func writes(steps []step) bool {
 		write := s.tool == agenttool.WriteFile || s.tool == agenttool.EditFile || s.tool == agenttool.DeleteFile
 		return write && !strings.HasPrefix(s.call.Result, "read-only: ")
 	})
+}
+
+// defaultBudget is what a result may cost where nothing else is said.
+const defaultBudget = 512
+
+// leastBudget is the least that anyone sets: a page that is shorter was cut by
+// something else.
+const leastBudget = 48
+
+// budgetOf returns the budget that pages were cut by, 0 for the default one. A page
+// that has another behind it is the longest that fits, so what it costs cuts it at
+// the same place.
+func budgetOf(steps []step) int {
+	most, inLine := 0, false
+	for _, s := range steps {
+		r, ok := parseResult(s.tool, s.call.Result)
+		if !s.native || !ok || r.NextCursor == "" {
+			continue
+		}
+		most = max(most, agenttool.EstimateTokens(s.call.Result))
+		inLine = inLine || s.tool == agenttool.ReadFile && !strings.HasSuffix(s.call.Result, "\n")
+	}
+	if most > defaultBudget || inLine && most >= leastBudget {
+		return most
+	}
+	return 0
 }
 
 // leftOut counts calls by tool and reason.
