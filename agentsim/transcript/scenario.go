@@ -130,7 +130,7 @@ func budgetOf(steps []step) int {
 		most = max(most, agenttool.EstimateTokens(s.call.Result))
 		inLine = inLine || s.tool == agenttool.ReadFile && !strings.HasSuffix(s.call.Result, "\n")
 	}
-	if most > defaultBudget || inLine && most >= leastBudget {
+	if most > defaultBudget || inLine && most >= leastBudget && most < defaultBudget {
 		return most
 	}
 	return 0
