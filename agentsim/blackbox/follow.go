@@ -42,7 +42,6 @@ type shownResult struct {
 // follow counts the prompts of a conversation and what became of results in them.
 func (s *show) follow(h *held, traced []wire.Shown) {
 	var counts []int
-	count := s.results.count
 	for i := range h.talk.Exchanges {
 		x := &h.talk.Exchanges[i]
 		counts, h.texts = counts[:x.New:x.New], h.texts[:x.New:x.New]
@@ -57,12 +56,9 @@ func (s *show) follow(h *held, traced []wire.Shown) {
 			if m.Role != wire.Assistant {
 				text = s.mask.around(text, result)
 			}
-			n := 0
-			if text != "" {
-				n = count(text)
-			}
+			n := s.counted(text)
 			for _, c := range m.Calls {
-				n += count(c.Name + " " + string(c.Input))
+				n += s.counted(c.Name + " " + string(c.Input))
 			}
 			counts, h.texts = append(counts, n), append(h.texts, text)
 			if at < 0 {
@@ -74,15 +70,23 @@ func (s *show) follow(h *held, traced []wire.Shown) {
 			h.shown = append(h.shown, one)
 		}
 		p := prompt{messages: slices.Clone(counts)}
-		if x.Request.System != "" {
-			p.system = count(s.mask.hide(x.Request.System))
-		}
-		p.tools = count(s.mask.hide(toolsText(x.Request)))
-		if len(x.Request.Tools) == 0 {
-			p.tools = 0
-		}
+		p.system = s.counted(s.mask.hide(x.Request.System))
+		p.tools = s.counted(s.mask.hide(toolsText(x.Request)))
 		h.prompts = append(h.prompts, p)
 	}
+}
+
+// counted is what a text costs; the same text costs the same each time.
+func (s *show) counted(text string) int {
+	if text == "" {
+		return 0
+	}
+	n, ok := s.counts[text]
+	if !ok {
+		n = s.results.count(text)
+		s.counts[text] = n
+	}
+	return n
 }
 
 // toolsText is all that a request says of tools.

@@ -10,10 +10,12 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 )
 
-// mask hides what varies from run to run and from machine to machine.
+// mask hides what varies from run to run and from machine to machine. It is not
+// safe for concurrent use.
 type mask struct {
 	folders *strings.Replacer
 	rules   []maskRule
+	hidden  map[string]string // what was masked before: clients repeat long texts in each request
 }
 
 type maskRule struct {
@@ -50,7 +52,7 @@ func newMask(folders map[string]string, specs []maskSpec) *mask {
 			old = append(old, p.path, "<"+p.name+">")
 		}
 	}
-	m := &mask{folders: strings.NewReplacer(old...)}
+	m := &mask{folders: strings.NewReplacer(old...), hidden: map[string]string{}}
 	for _, s := range specs {
 		m.rules = append(m.rules, maskRule{regexp.MustCompile(s.Match), s.As}) // Validate has compiled it before
 	}
@@ -60,11 +62,15 @@ func newMask(folders map[string]string, specs []maskSpec) *mask {
 
 // hide masks a text.
 func (m *mask) hide(text string) string {
-	text = m.folders.Replace(text)
-	for _, r := range m.rules {
-		text = r.match.ReplaceAllString(text, r.as)
+	if masked, ok := m.hidden[text]; ok {
+		return masked
 	}
-	return text
+	masked := m.folders.Replace(text)
+	for _, r := range m.rules {
+		masked = r.match.ReplaceAllString(masked, r.as)
+	}
+	m.hidden[text] = masked
+	return masked
 }
 
 // around masks a message but not the result in it, if that is in it whole.

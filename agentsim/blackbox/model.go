@@ -51,7 +51,10 @@ func (m *Model) Handler() http.Handler { return m.server }
 func (m *Model) Report() (shown []byte, problems []string) {
 	report := m.server.Report()
 	t := golden.New(m.name)
-	s := &show{t: t, script: m.script, mask: newMask(nil, m.script.Mask), results: newResults(nil, 0, agenttool.EstimateTokens)}
+	s := &show{
+		t: t, script: m.script, mask: newMask(nil, m.script.Mask), results: newResults(nil, 0, agenttool.EstimateTokens),
+		counts: map[string]int{},
+	}
 	s.follows(report, nil)
 	for _, h := range s.helds {
 		s.conversation(h)

@@ -19,14 +19,14 @@ type room struct {
 	here   []string          // the names that are folders
 }
 
-// newRoom makes the folders.
-func newRoom(scenario string, e Endpoints, program string) (*room, error) {
+// newRoom makes the folders of those names.
+func newRoom(scenario string, e Endpoints, program string, names ...string) (*room, error) {
 	root, err := os.MkdirTemp("", "goliathfs-agent-")
 	if err != nil {
 		return nil, fmt.Errorf("there is no folder for the agent: %w", err)
 	}
 	r := &room{root: root, places: map[string]string{"model": e.Model, "mcp": e.MCP, "stdio": e.Stdio}}
-	for _, name := range []string{"work", "home", "tmp"} {
+	for _, name := range names {
 		dir := filepath.Join(root, name)
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("there is no folder for the agent: %w", r.closeAfter(err))

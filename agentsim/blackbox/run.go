@@ -150,7 +150,11 @@ func (st *stage) close() {
 
 // runAgent runs whatever agent there is. An error means that it could not begin.
 func (s *script) runAgent(ctx context.Context, w *replay.World, st *stage) (*ending, error) {
-	r, err := newRoom(w.Scenario.Path, st.endpoints, s.opts.Program)
+	folders := []string{"work", "home", "tmp"}
+	if s.opts.Agent != nil {
+		folders = folders[:1]
+	}
+	r, err := newRoom(w.Scenario.Path, st.endpoints, s.opts.Program, folders...)
 	if err != nil {
 		return nil, err
 	}

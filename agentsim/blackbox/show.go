@@ -19,10 +19,11 @@ type show struct {
 	mask    *mask
 	results *results
 	helds   []*held
+	counts  map[string]int // of texts, which requests repeat
 }
 
 func newShow(w *replay.World, s *script, m *mask, r *results) *show {
-	return &show{t: w.Transcript, script: s, mask: m, results: r}
+	return &show{t: w.Transcript, script: s, mask: m, results: r, counts: map[string]int{}}
 }
 
 // all adds everything.

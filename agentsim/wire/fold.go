@@ -27,6 +27,7 @@ func Fold(p Protocol, status int, header http.Header, body []byte) (Reply, error
 	if err != nil {
 		return Reply{}, fmt.Errorf("the body is no answer of %s: %w", p, err)
 	}
+	canonicalCalls(reply.Calls)
 	return reply, nil
 }
 

@@ -60,7 +60,7 @@ func (r *Request) Count(count func(text string) int) Tokens {
 		t.System = count(r.System)
 	}
 	for _, tool := range r.Tools {
-		t.Tools += count(tool.Name + "\n" + tool.Description + "\n" + canonical(tool.Schema))
+		t.Tools += count(tool.Name + "\n" + tool.Description + "\n" + string(tool.Schema))
 	}
 	for i := range r.Messages {
 		t.Messages = append(t.Messages, r.Messages[i].count(count))

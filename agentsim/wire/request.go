@@ -65,7 +65,7 @@ type Call struct {
 	ID        string          // chosen by the server; "" in a script
 	Namespace string          // the group that a client offers the tool in, mostly ""
 	Name      string          // of the tool
-	Input     json.RawMessage // the arguments, a JSON object
+	Input     json.RawMessage // the arguments, a JSON object; decoded, with its keys in order
 }
 
 // Tool is one tool that a request offers.
@@ -73,7 +73,7 @@ type Tool struct {
 	Namespace   string // as in Call
 	Name        string
 	Description string
-	Schema      json.RawMessage // of the arguments
+	Schema      json.RawMessage // of the arguments; decoded, with its keys in order
 }
 
 // MaxRequest is the size, in bytes, above which a request is refused.
@@ -94,6 +94,12 @@ func Decode(p Protocol, body []byte) (*Request, error) {
 		return nil, fmt.Errorf("the body is no %s request: %w", p, err)
 	}
 	req.Protocol = p
+	for i := range req.Tools {
+		req.Tools[i].Schema = json.RawMessage(canonical(req.Tools[i].Schema))
+	}
+	for i := range req.Messages {
+		canonicalCalls(req.Messages[i].Calls)
+	}
 	req.liftSystem()
 	req.linkResults()
 	return req, nil
@@ -187,7 +193,7 @@ func (m *Message) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %t %q", m.Role, m.Failed, m.Text)
 	for _, c := range m.Calls {
-		fmt.Fprintf(&b, " %q %q %q", c.Namespace, c.Name, canonical(c.Input))
+		fmt.Fprintf(&b, " %q %q %q", c.Namespace, c.Name, c.Input)
 	}
 	return b.String()
 }
@@ -206,9 +212,16 @@ func (r *Request) setting() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %q %q", r.Protocol, r.Model, r.System)
 	for _, t := range r.Tools {
-		fmt.Fprintf(&b, " %q %q %q %s", t.Namespace, t.Name, t.Description, canonical(t.Schema))
+		fmt.Fprintf(&b, " %q %q %q %s", t.Namespace, t.Name, t.Description, t.Schema)
 	}
 	return b.String()
+}
+
+// canonicalCalls gives calls inputs that are equal when they say the same.
+func canonicalCalls(calls []Call) {
+	for i := range calls {
+		calls[i].Input = json.RawMessage(canonical(object(calls[i].Input)))
+	}
 }
 
 // canonical is JSON without needless space and with its keys in order; what is no

@@ -35,9 +35,10 @@ type Server struct {
 	bad  error // of the script; every request is answered with it
 
 	mu       sync.Mutex
-	table    table    // guarded by mu
-	problems problems // guarded by mu
-	items    *items   // guarded by mu
+	table    table                          // guarded by mu
+	problems problems                       // guarded by mu
+	items    *items                         // guarded by mu
+	own      map[string]map[toolName]string // by setting of requests; guarded by mu
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -45,7 +46,7 @@ var _ http.Handler = (*Server)(nil)
 // NewServer returns a server for these scripts. What is wrong with them is what
 // Check says; a server of such scripts answers every request with that.
 func NewServer(scripts []Script, opts *Options) *Server {
-	s := &Server{bad: Check(scripts), items: newItems()}
+	s := &Server{bad: Check(scripts), items: newItems(), own: map[string]map[toolName]string{}}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -205,7 +206,7 @@ func (s *Server) begin(ctx context.Context, req *Request) (*conversation, *answe
 	if err := s.items.complete(req); err != nil {
 		return nil, nil, err
 	}
-	req.own = recognize(s.opts.Tools, req.Tools)
+	req.own = s.recognized(req)
 	for {
 		talk, retry, err := s.table.find(req, s.opts.NewNames)
 		if err != nil {
@@ -227,6 +228,18 @@ func (s *Server) begin(ctx context.Context, req *Request) (*conversation, *answe
 		a, err := s.next(talk, req, retry)
 		return talk, a, err
 	}
+}
+
+// recognized finds our tools in a request. Clients offer the same tools each time.
+// The caller holds mu.
+func (s *Server) recognized(req *Request) map[toolName]string {
+	setting := req.setting()
+	own, ok := s.own[setting]
+	if !ok {
+		own = recognize(s.opts.Tools, req.Tools)
+		s.own[setting] = own
+	}
+	return own
 }
 
 // next records a request and makes its answer. The caller holds mu.
