@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/internal/needle"
+	"github.com/goliathfs/goliathfs/internal/visible"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -65,7 +65,7 @@ func FuzzGrepPrints(f *testing.F) {
 		o := &grepOptions{ignoreCase: true, lineNumber: true, context: max(0, min(context, 3))}
 		out := printed(o, true, content, text)
 		if strings.ContainsFunc(out, func(r rune) bool {
-			return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+			return r != '\n' && r != '\t' && visible.Hidden(r)
 		}) || !utf8.ValidString(out) {
 			t.Errorf("a terminal gets %q", out)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/internal/needle"
+	"github.com/goliathfs/goliathfs/internal/visible"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -93,7 +94,7 @@ func (p *matchPrinter) name(path string) string {
 // what that would act on.
 func (p *matchPrinter) text(s string) string {
 	if p.terminal {
-		return visible(s)
+		return visible.Text(s)
 	}
 	return s
 }
