@@ -220,3 +220,32 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// Over MCP a call that is asked again with the answer of a person is one call; an
+// id that comes again after it was answered is another session's.
+func TestFramesOfOneCall(t *testing.T) {
+	const write = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"writeFile","arguments":{"path":"/a","content":"x"}}}` + "\n"
+	text := fmt.Sprintf(write, 1) + `{"jsonrpc":"2.0","id":1,"result":{"content":null,"resultType":"input_required","inputRequests":{}}}` + "\n" +
+		fmt.Sprintf(write, 2) + `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"path\":\"/a\",\"revision\":\"r\"}"}],"resultType":"complete"}}` + "\n" +
+		frame(2, "readFile", `{"path":"/nope"}`, "not-found: no") +
+		`{"from":"server","frame":{"jsonrpc":"2.0","id":2,"method":"elicitation/create"}}` + "\n" +
+		`{"from":"client","frame":{"jsonrpc":"2.0","id":2,"result":{"action":"accept"}}}` + "\n"
+	s, err := read(t, text, transcript.MCPFrames).Scenario(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{tool: writeFile, input: {"content": "x", "path": "/a"}}
+{tool: readFile, input: {"path": "/nope"}, expect: {error: not-found}}`
+	if diff := cmp.Diff(want, callsOf(s)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is told again, as every request of a conversation does, is one call.
+func TestToldAgain(t *testing.T) {
+	text := session("mcp__g__readFile", `{"path":"/nope"}`, "not-found: no", true)
+	s, err := read(t, text+text, transcript.ClaudeCode).Scenario(t.Context())
+	if err != nil || s.Calls != 1 {
+		t.Errorf("%d calls, %v", s.Calls, err)
+	}
+}

@@ -173,3 +173,21 @@ func TestQuestion(t *testing.T) {
 		}
 	}
 }
+
+// A client that can only show pages, and one that said nothing, are asked nothing.
+func TestWhoCanBeAsked(t *testing.T) {
+	for capabilities, want := range map[string]string{
+		`{"elicitation":{}}`:                   "elicitation/create",
+		`{"elicitation":{"form":{},"url":{}}}`: "elicitation/create",
+		`{"elicitation":{"url":{}}}`:           "",
+		`{}`:                                   "",
+	} {
+		l := newLines(t, newServer(t, newTools(t, agenttool.Options{Writable: true}), &mcptool.Options{Approval: mcptool.ApprovalAsk}))
+		l.ask(strings.Replace(initialize, `"capabilities":{}`, `"capabilities":`+capabilities, 1))
+		<-l.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
+		f := l.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"writeFile","arguments":{"path":"/x","content":"x"}}}`)
+		if f.Method != want || want == "" && !strings.Contains(string(f.Result), "not-approved: nobody can be asked") {
+			t.Errorf("%s: the server sends %q %s, want %q", capabilities, f.Method, f.Result, want)
+		}
+	}
+}

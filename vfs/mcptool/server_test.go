@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -344,4 +345,31 @@ func TestClosedServer(t *testing.T) {
 	if err := s.ServeStdio(t.Context(), io.NopCloser(strings.NewReader("")), io.Discard); !errors.Is(err, mcptool.ErrClosed) {
 		t.Errorf("a closed server serves: %v", err)
 	}
+}
+
+// A flood of calls runs in turns.
+func TestCallsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tools := slowTools{newTools(t, agenttool.Options{}), make(chan struct{}, 1000), make(chan struct{})}
+		s := newServer(t, tools, nil)
+		var in strings.Builder
+		in.WriteString(initialize + "\n")
+		for id := range 100 {
+			fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"glob","arguments":{"pattern":"/**"}}}`+"\n", id+1)
+		}
+		var out strings.Builder
+		served := make(chan error, 1)
+		go func() { served <- s.ServeStdio(t.Context(), io.NopCloser(strings.NewReader(in.String())), &out) }()
+		synctest.Wait()
+		if n := len(tools.begun); n != 64 {
+			t.Errorf("%d calls run at a time, want 64", n)
+		}
+		close(tools.release)
+		if err := <-served; err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(out.String(), `"matches`); n != 100 {
+			t.Errorf("%d of 100 calls were answered", n)
+		}
+	})
 }
