@@ -137,3 +137,117 @@ func TestClientsShow(t *testing.T) {
 		})
 	}
 }
+
+// With structured content LangChain shows its model everything twice, and what is
+// to hold of each result fails: the check can.
+func TestClientsShowStructured(t *testing.T) {
+	dir := clients(t)
+	page, err := runClient(t, dir, "langchain.mjs", "chat", "whole", "structured: true", ", shownWithinBudget: true")
+	if want := "returned 512, shown 1137, twice"; page != want {
+		t.Errorf("it shows %q, want %q", page, want)
+	}
+	if err == nil || !strings.Contains(err.Error(), "the budget is 512 and expect.shownWithinBudget is true: the client shows it twice") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Each error as the vendors' own libraries take it: 400 is told, 429 and 500 are
+// asked again, a cut is an error.
+func TestClientsErrors(t *testing.T) {
+	dir := clients(t)
+	for _, c := range []struct{ program, protocol string }{
+		{"openai.mjs", "chat"}, {"openai.mjs", "responses"}, {"anthropic.mjs", "messages"}, {"ollama.mjs", "ollama"},
+	} {
+		for _, how := range []string{"whole", "stream"} {
+			for _, tt := range []struct{ reply, exit, stderr, retries string }{
+				{"{error: {status: 400, message: that is bad}}", "1", "that is bad", "0"},
+				{"{error: {status: 429, retryAfter: 1s}}, {text: Hello.}", "0", "", "1"},
+				{"{error: {status: 500}}, {text: Hello.}", "0", "", "1"},
+				{"{text: half, cut: true}", "1", "", "0"},
+			} {
+				if c.protocol == "ollama" && strings.Contains(tt.reply, "500") {
+					continue // this client asks nothing again; its 429 is asked again by the program
+				}
+				name := strings.Join([]string{c.program, c.protocol, how, tt.reply}, " ")
+				t.Run(name, func(t *testing.T) {
+					text := fmt.Sprintf(`-- scenario.yaml --
+version: 1
+agent: {command: [node, %q, %s, %s, Say hello.], timeout: 60s}
+wire: [{when: Say hello, model: [%s], expect: {retries: %s}}]
+expect: {exit: %s, stderr: %q}
+`, filepath.Join(dir, c.program), c.protocol, how, tt.reply, tt.retries, tt.exit, tt.stderr)
+					if golden, err := replay(t, text, blackbox.Kind(&blackbox.Options{RunCommands: true})); err != nil {
+						t.Errorf("%v\n%s", err, golden)
+					}
+				})
+			}
+		}
+	}
+}
+
+// goliathfs builds the command, which joins clients over stdio.
+func goliathfs(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "goliathfs")
+	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/goliathfs").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// The official MCP clients list and call over each transport; a person says yes,
+// no, or cannot be asked.
+func TestClientsMCP(t *testing.T) {
+	dir := clients(t)
+	kind := blackbox.Kind(&blackbox.Options{RunCommands: true, Program: goliathfs(t)})
+	const tools = "tools: deleteFile editFile glob grep readFile writeFile\n"
+	const found = `grep: {"matches":[{"path":"/guide.md","revision":"`
+	const missing = "readFile failed: not-found: there is no file at /nope.md"
+	for _, program := range []string{"sdk.mjs", "client.mjs"} {
+		for _, over := range []string{"http", "stdio"} {
+			for answer, wrote := range map[string]string{
+				"yes":        "asked: Allow writeFile to create \"/new.md\" with 2 bytes that begin \"x\\n\"?\nwriteFile: {\"path\":\"/new.md\"",
+				"no":         "writeFile failed: not-approved: the person declined this change",
+				"impossible": "writeFile failed: not-approved: nobody can be asked for approval through this client",
+			} {
+				t.Run(strings.Join([]string{program, over, answer}, " "), func(t *testing.T) {
+					file := "{/new.md: absent}"
+					if answer == "yes" {
+						file = `{/new.md: {text: "x\n"}}`
+					}
+					text := fmt.Sprintf(`-- scenario.yaml --
+version: 1
+filesystem: {readOnly: false}
+mcp: {approve: ask}
+agent: {command: [node, %q, %s, %s], env: {GOLIATHFS: "{goliathfs}", STDIO: "{stdio}"}}
+wire: [{side: true, model: [{text: x}]}]
+expect: {stdout: [%q, %q, %q, %q], files: %s}
+-- files/guide.md --
+you will recieve a reply
+`, filepath.Join(dir, program), over, answer, tools, found, missing, wrote, file)
+					if golden, err := replay(t, text, kind); err != nil {
+						t.Errorf("%v\n%s", err, golden)
+					}
+				})
+			}
+		}
+	}
+	t.Run("inspector", func(t *testing.T) {
+		for _, call := range []struct{ args, want string }{
+			{"--method, tools/list", `"name": "grep"`},
+			{"--method, tools/call, --tool-name, grep, --tool-arg, pattern=recieve", `you will recieve a reply`},
+		} {
+			text := fmt.Sprintf(`-- scenario.yaml --
+version: 1
+agent: {command: [node, %q, --cli, "{goliathfs}", relay, "{stdio}", %s]}
+wire: [{side: true, model: [{text: x}]}]
+expect: {stdout: %q}
+-- files/guide.md --
+you will recieve a reply
+`, filepath.Join(dir, "node_modules/@modelcontextprotocol/inspector/cli/build/cli.js"), call.args, call.want)
+			if golden, err := replay(t, text, kind); err != nil {
+				t.Errorf("%v\n%s", err, golden)
+			}
+		}
+	})
+}
