@@ -49,17 +49,20 @@ var _ interface {
 // Close the client when done. Errors say in one sentence that no one answers,
 // that the token is wrong, or that the versions differ.
 func Dial(ctx context.Context, addr string, opts *DialOptions) (*Client, error) {
-	c := &Client{addr: addr, slot: make(chan struct{}, maxRequests), dialing: make(chan struct{}, 1)}
-	if opts != nil {
-		c.opts = *opts
-	}
-	if c.opts.Timeout <= 0 {
-		c.opts.Timeout = 10 * time.Second
-	}
+	c := newClient(addr, opts)
 	if _, err := c.connected(ctx); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+func newClient(addr string, opts *DialOptions) *Client {
+	c := &Client{addr: addr, slot: make(chan struct{}, maxRequests), dialing: make(chan struct{}, 1)}
+	if opts != nil {
+		c.opts = *opts
+	}
+	c.opts.Timeout = positive(c.opts.Timeout, 10*time.Second)
+	return c
 }
 
 // connected returns the session, connecting anew when the last one has ended.

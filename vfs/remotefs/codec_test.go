@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/goliathfs/goliathfs/vfs"
 )
@@ -140,4 +141,35 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("a frame of %d bytes from %d", len(body), len(b))
 		}
 	})
+}
+
+// TestResultsThatDoNotFit: where the memory for results is used up, the client is
+// told so in place of the result, and what was sent makes room again.
+func TestResultsThatDoNotFit(t *testing.T) {
+	p := newPeer(&server{results: semaphore.NewWeighted(3000)}, nil)
+	free := func() {}
+	large := func() result { return result{file: vfs.File{Content: string(make([]byte, 2000))}} }
+	p.finish(1, large(), free)
+	p.finish(2, large(), free)
+	p.finish(3, result{file: vfs.File{Content: string(make([]byte, maxFrame+1))}}, free)
+	batch, _ := p.out.take()
+	for i, want := range []string{"", "store", "too-large"} {
+		b, err := batch[i].build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, _, err := decodeServer(b[headLen:])
+		if got.id != uint64(i+1) || got.failure.code != want || err != nil {
+			t.Errorf("result %d has code %q (%s), %v, want %q", i+1, got.failure.code, got.failure.text, err, want)
+		}
+	}
+	if since, ok := p.idle(); ok {
+		t.Errorf("a client that is owed results is idle since %v", since)
+	}
+	for _, parcel := range batch {
+		parcel.sent()
+	}
+	if _, ok := p.idle(); !ok || p.owed() != 0 || !p.server.results.TryAcquire(3000) {
+		t.Errorf("%d bytes are still owed", p.owed())
+	}
 }

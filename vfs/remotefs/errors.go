@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	errProtocol  = errors.New("the other side does not speak this protocol")
+	errProtocol  = errors.New("a message that does not follow the protocol")
 	errWrong     = errors.New("it is not used, tell who wrote that program")
 	errFrameSize = fmt.Errorf("%w for one message of the connection", vfs.ErrTooLarge)
 	errClosed    = fmt.Errorf("the connection to the agent was closed here, dial again: %w", fs.ErrClosed)

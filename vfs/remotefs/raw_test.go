@@ -126,12 +126,11 @@ func (v *values) answer() answer {
 	return a
 }
 
-// respond sends a result.
-func (c rawConn) respond(a answer) error {
+// frame makes a result.
+func (a answer) frame() []byte {
 	all := []any{5, a.id, a.code, a.text, a.file, len(a.page.Files)}
 	for _, info := range a.page.Files {
 		all = append(all, info)
 	}
-	_, err := c.Write(encode(append(all, a.page.Next, a.prefix, a.writable)...))
-	return err
+	return encode(append(all, a.page.Next, a.prefix, a.writable)...)
 }

@@ -52,6 +52,14 @@ const (
 // when the listener fails, and at once when the listener could be reached by
 // others: TCP away from the loopback interface, or without a token.
 func Serve(ctx context.Context, l net.Listener, b vfs.Backend, opts *ServeOptions) error {
+	s := newServer(b, opts)
+	if err := s.guard(l.Addr()); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return s.accept(ctx, l)
+}
+
+func newServer(b vfs.Backend, opts *ServeOptions) *server {
 	s := &server{
 		backend: b,
 		hellos:  make(chan struct{}, maxHellos),
@@ -71,10 +79,7 @@ func Serve(ctx context.Context, l net.Listener, b vfs.Backend, opts *ServeOption
 	if !s.opts.Writable {
 		s.backend = vfs.ReadOnly(b)
 	}
-	if err := s.guard(l.Addr()); err != nil {
-		return errors.Join(err, l.Close())
-	}
-	return s.accept(ctx, l)
+	return s
 }
 
 // positive returns v, or the default for what is not positive.

@@ -53,10 +53,19 @@ func connect(ctx context.Context, addr, token string, timeout time.Duration) (*s
 	if err != nil {
 		return nil, err
 	}
-	s := &session{addr: addr, version: speaks, conn: conn, out: newOutbox(), done: make(chan struct{}), calls: map[uint64]*call{}, watches: map[uint64]*inbox{}}
+	return newSession(addr, conn, speaks, timeout), nil
+}
+
+// newSession begins to write to and to read from an agent that has let this program
+// in.
+func newSession(addr string, conn net.Conn, version uint64, timeout time.Duration) *session {
+	s := &session{
+		addr: addr, version: version, conn: conn, out: newOutbox(), done: make(chan struct{}),
+		calls: map[uint64]*call{}, watches: map[uint64]*inbox{},
+	}
 	s.work.Go(func() { s.end(s.out.run(conn, timeout)) })
 	s.work.Go(func() { s.end(s.read(newFrames(conn, timeout))) })
-	return s, nil
+	return s
 }
 
 // dial returns a connection on which the agent has answered h.
@@ -101,7 +110,7 @@ func greet(conn net.Conn, h hello) error {
 	}
 	b, err = readFrame(conn, maxHello)
 	if errors.Is(err, errProtocol) {
-		return err
+		return fmt.Errorf("it does not speak this protocol: %w", err)
 	}
 	if err != nil {
 		return fmt.Errorf("it closed the connection, perhaps something else listens there: %w", err)
@@ -109,7 +118,7 @@ func greet(conn net.Conn, h hello) error {
 	w, err := decodeWelcome(b)
 	switch {
 	case err != nil:
-		return err
+		return fmt.Errorf("it does not speak this protocol: %w", err)
 	case w.refusal != "" && w.version < h.version && w.version >= oldest:
 		return &olderError{w.version, clip(w.refusal)}
 	case w.refusal != "":
@@ -150,8 +159,8 @@ func (s *session) end(err error) {
 func (s *session) gone() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if errors.Is(s.err, errClosed) {
-		return errClosed
+	if errors.Is(s.err, errClosed) || errors.Is(s.err, errWrong) {
+		return s.err
 	}
 	return s.lost(s.err)
 }
@@ -175,13 +184,16 @@ func (s *session) wrong(err error) error {
 func (s *session) read(in *frames) error {
 	for {
 		b, err := in.next(context.Background(), nil)
+		if errors.Is(err, errProtocol) {
+			return s.wrong(err)
+		}
 		if err != nil {
 			return err
 		}
 		res, e, isEvent, err := decodeServer(b)
 		switch {
 		case err != nil:
-			return err
+			return s.wrong(err)
 		case isEvent:
 			s.event(e)
 		default:
