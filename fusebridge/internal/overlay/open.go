@@ -9,6 +9,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
 	"github.com/goliathfs/goliathfs/fusebridge/internal/view"
+	"github.com/goliathfs/goliathfs/vfs"
 )
 
 // OpenDir has the kernel ask for every listing.
@@ -113,21 +114,36 @@ func (o *Overlay) current(ctx *view.Context, d *draft) fuse.Status {
 	return fuse.OK
 }
 
-// replaceBy sets what the text that a process begins anew is to replace: what that
-// process saw last. The tree's lock is held.
+// replaceBy sets what the text that a process begins anew is to replace. The tree's
+// lock is held.
 func (o *Overlay) replaceBy(d *draft, pid uint32) fuse.Status {
 	if d.state == Temporary || d.state == Unlinked || d.file.Rev == "" {
 		return fuse.OK
 	}
-	saw := o.sights.last(pid, d.file.Path, d.file)
+	rev := o.mayReplace(pid, d.file)
 	switch {
-	case saw == nil || saw.Rev == d.file.Rev || saw.Rev == "":
+	case rev == d.file.Rev:
 		return fuse.OK
 	case len(d.handles) > 0:
 		return fuse.EBUSY // others write it, and are not to lose with this one
 	}
-	d.base = saw.Rev
+	d.base = rev
 	return fuse.OK
+}
+
+// mayReplace returns the revision that a process may replace in the place of a file:
+// the one that it saw there last, and else what is there. The tree's lock is held.
+func (o *Overlay) mayReplace(pid uint32, f *tree.File) vfs.Revision {
+	saw := o.sights.last(pid, f.Path, f)
+	switch {
+	case saw == nil:
+		return f.Rev
+	case saw.Path == f.Path && saw.Rev != "":
+		return saw.Rev
+	case o.hidden[f.Path].now == saw: // it was renamed to a temporary name
+		return o.hidden[f.Path].rev
+	}
+	return f.Rev
 }
 
 // Flush commits: it is called at every close.
@@ -156,7 +172,7 @@ func (o *Overlay) sync(cancel <-chan struct{}, id, fh uint64, pid uint32, closin
 	defer ctx.Release()
 	d, err := o.enter(ctx, f)
 	if err != nil {
-		return o.StatusOf("write", f.Path, err)
+		return o.StatusOf("write", ctx.Path, err)
 	}
 	defer o.leave(ctx, d)
 	o.Tree.Lock()

@@ -197,7 +197,7 @@ func (o *Overlay) setAside(ctx *view.Context, m move) fuse.Status {
 		d.aside-- // it is not what the store has
 	}
 	d.apply(SetAside)
-	o.sights.replaced(f.Path, f, nil)
+	o.sights.see(m.pid, f) // who moves it away knows what it is
 	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
 	f.Rev = ""
 	o.Tree.Put(f, m.dir, m.name, m.path, nil, tree.Now())
@@ -275,17 +275,14 @@ func (o *Overlay) install(ctx *view.Context, m move) fuse.Status {
 // held.
 func (o *Overlay) replaced(m move) vfs.Revision {
 	switch h, hidden := o.hidden[m.path]; {
-	case hidden:
+	case hidden && (m.over == nil || m.over.Rev == ""):
 		return h.rev
 	case m.over == nil:
 		return ""
 	case m.over.Rev == "":
 		return m.overDraft.base
 	}
-	if saw := o.sights.last(m.pid, m.path, m.over); saw != nil && saw.Rev != "" {
-		return saw.Rev
-	}
-	return m.over.Rev
+	return o.mayReplace(m.pid, m.over)
 }
 
 // notInstalled tells of a refused rename.
@@ -305,7 +302,6 @@ func (o *Overlay) notInstalled(m move, text string, err error) fuse.Status {
 // held.
 func (o *Overlay) installed(m move, c *claim, info vfs.Info, text string, old *vfs.File, behind []stored) {
 	f, d := m.from, m.draft
-	o.sights.replaced(f.Path, f, nil)
 	o.sights.replaced(m.path, m.over, f)
 	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
 	delete(o.hidden, m.path)

@@ -22,6 +22,8 @@ var errInterrupted = errors.New("the caller was interrupted")
 // on it, so the timer and the goroutine behind Done start only when it is first asked
 // for.
 type Context struct {
+	Path string // what the request is about
+
 	context.Context                 // the mount's life
 	interrupted     <-chan struct{} // closed when the caller got a signal; may be nil
 	deadline        time.Time
@@ -35,7 +37,10 @@ type Context struct {
 // Context returns the context of a request about a file, bounded by the time that its
 // place may take. Release it in the end.
 func (v *View) Context(cancel <-chan struct{}, f *tree.File) *Context {
-	return v.ContextOf(cancel, f.Path)
+	v.Tree.Lock()
+	path := f.Path
+	v.Tree.Unlock()
+	return v.ContextOf(cancel, path)
 }
 
 // ContextOf is Context for a path.
@@ -45,7 +50,7 @@ func (v *View) ContextOf(cancel <-chan struct{}, path string) *Context {
 		const again = time.Second // it has let another wait, and has not been heard of since
 		limit = min(limit, again)
 	}
-	return &Context{Context: v.life, interrupted: cancel, deadline: time.Now().Add(limit)}
+	return &Context{Path: path, Context: v.life, interrupted: cancel, deadline: time.Now().Add(limit)}
 }
 
 // Deadline implements context.Context.

@@ -67,7 +67,7 @@ func (v *View) Hold(cancel <-chan struct{}, id uint64, out *fuse.OpenOut) fuse.S
 		return fuse.Status(syscall.ESTALE)
 	}
 	if err != nil {
-		return v.StatusOf("open", f.Path, err)
+		return v.StatusOf("open", ctx.Path, err)
 	}
 	v.Tree.Lock()
 	defer v.Tree.Unlock()

@@ -229,7 +229,7 @@ func (v *View) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.R
 	defer ctx.Release()
 	text, err := v.Content(ctx, f)
 	if err != nil {
-		return nil, v.StatusOf("read", f.Path, err)
+		return nil, v.StatusOf("read", ctx.Path, err)
 	}
 	return Slice(text, in.Offset, buf), fuse.OK
 }
