@@ -197,7 +197,7 @@ func (o *Overlay) setAside(ctx *view.Context, m move) fuse.Status {
 		d.aside-- // it is not what the store has
 	}
 	d.apply(SetAside)
-	o.sights.see(m.pid, f) // who moves it away knows what it is
+	o.sights.see(m.pid, f)     // who moves it away knows what it is
 	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
 	f.Rev = ""
 	o.Tree.Put(f, m.dir, m.name, m.path, nil, tree.Now())
