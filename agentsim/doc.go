@@ -30,7 +30,7 @@
 //	  default: {store: memory, perConversation: true, readOnly: false}
 //	  routes: {/docs: {store: static}, /disk: {store: failing, error: store}}
 //	files:                        # seeds that txtar cannot say
-//	  /docs/nonl.txt: {text: "no final newline"}
+//	  /docs/nonl.txt: "no final newline"
 //	  /logs/big.log: {repeat: "event {n}\n", count: 5000}   # n counts from 1
 //	memory:                       # by conversation, "" is the default one
 //	  work: {summary: "Goal: docs.", recent: [{ask: Hi., answer: Hello.}]}
@@ -47,17 +47,33 @@
 //	      - toolCall: {name: grep, input: {pattern: recieve}}
 //	      - text: Fixed.
 //	      - error: {message: gone, kind: provider}   # or guardrail, malformed
-//	    expect: {handledBy: device, steps: 2, answer: Fixed., contains: ixed,
-//	      reason: model-error, bestEffort: false, refused: false, error: "part of",
-//	      tools: [{tool: grep, status: ok, error: not-found}]}
+//	    expect: {handledBy: device, steps: 2, answer: Fixed., contains: ixed, lacks: [typo, error],
+//	      reason: none, bestEffort: false, refused: false,
+//	      tools: [{tool: grep, status: ok, maxTokens: 64, contains: guide}, {error: not-found}],
+//	      prompt: {stage: plan, contains: [Fix], lacks: work, maxTokens: 700},
+//	      fallback: {contains: recieve}, memory: {summary: "Goal: docs.", recent: [{ask: Hi.}]},
+//	      files: {/docs/guide.md: {contains: receive}, /gone.md: absent}}
+//	  - ask: And now?
+//	    restart: true             # of the agent, before the turn
+//	    change:                   # by someone else, before the turn
+//	      write: {/docs/guide.md: "new\n"}
+//	      remove: [/old.md]
+//	      memory: {"": {summary: "Goal: rest."}, work: absent}
+//	    cancel: true              # by the person, once model has given its replies
+//	    model: []
 //
 // or, in place of turns,
 //
 //	calls:
 //	  - {tool: readFile, input: {path: /logs/big.log}, pages: all,
-//	     expect: {maxTokens: 512, pages: 70, contains: event}}
+//	     expect: {maxTokens: 512, pages: 70, contains: [event], lacks: error}}
 //	  - {tool: editFile, input: {...}, conversation: work, expect: {error: conflict}}
 //	  - {tool: glob, input: {pattern: /**}, cancel: true, expect: {error: canceled}}
+//	  - {tool: readFile, change: {write: {/a: x}}, input: {path: /a}, expect: {files: {/a: x}}}
+//
+// Where a list of texts is meant, one text will do. A text that is expected is the
+// whole one, or {contains: ..., lacks: ...}; prompt may be a list, one for each
+// stage. An error that the run ends with is expected with error: "part of it".
 //
 // A store of kind failing lists its files and fails on every other use, with the
 // error store, not-text or conflict. A call that fails without expect.error fails
@@ -72,7 +88,14 @@
 //
 // Where the whole value of an argument named revision or cursor is <rev:2> or
 // <cursor:1>, it stands for the second revision or the first cursor that results
-// have shown.
+// have shown, and <rev:/a.md> for the revision that the file /a.md has then. In
+// arguments {repeat: "line {n}\n", count: 500} stands for the text. All seeds and
+// repeated texts of a scenario are at most 64 MiB.
+//
+// Numbers are decimal: 010, 0x1F, 1_000 and 1e3 are refused unless they are in
+// quotes, because readers of YAML differ over them.
+//
+// A turn with an empty answer because the model failed is handledBy: nobody.
 //
 // # Goldens
 //
@@ -87,9 +110,13 @@
 //	runner := &agentsim.Runner{Paths: []string{"scenarios"}, Reporter: r}
 //	summary, err := runner.Run(ctx)
 //
-// A Runner finds, replays in parallel, compares or updates, and reports. The
-// pieces are exported for other harnesses: Find, Load, Replay, Compare. Package
-// simtest runs the same as Go subtests.
+// A Runner finds, replays in parallel, compares, updates or has changes reviewed,
+// and reports. The pieces are exported for other harnesses: Find, Load, Replay,
+// Compare. Package simtest runs the same as Go subtests. With NewAgent the
+// functions, hooks, tokenizer and memory of an application's own agent take part.
+//
+// What a failed scenario tells, Explain, is the cause that the engine knows, what
+// the expectation looked in, and what the step showed.
 //
 // # A kind of scenario
 //

@@ -27,24 +27,37 @@ func TestUpdateVariable(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "scenarios", "a"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	text := "-- scenario.yaml --\nversion: 1\ncalls: [{tool: glob, input: {pattern: \"/**\"}}]\n"
-	if err := os.WriteFile(filepath.Join(dir, "scenarios", "a", "s.txtar"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+	const text = "-- scenario.yaml --\nversion: 1\ncalls: [{tool: readFile, input: {path: /a}}]\n-- files/a --\n::add-mask::x\n##[error]y\n"
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "scenarios", "a", "s.txtar"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
+	write(text)
 	for _, tt := range []struct {
-		name, update, ci, want string
-		fails                  bool
+		name, update, ci, actions string
+		edit                      func(text string) string // of the scenario, before it runs
+		want                      string
+		fails                     bool
 	}{
-		{"red", "", "", "there is no golden", true},
-		{"off", "false", "", "there is no golden", true},
-		{"no boolean", "please", "", "set it to true or false", true},
-		{"in CI", "1", "true", "not changed in continuous integration", true},
-		{"in a named CI", "1", "woodpecker", "not changed in continuous integration", true},
-		{"update", "1", "false", "wrote ", true},
-		{"green", "", "true", "PASS: TestInChild/a/s", false},
+		{"red", "", "", "", nil, "there is no golden", true},
+		{"red says how", "", "", "", nil, "set SIMTEST_UPDATE=true for one run", true},
+		{"off", "false", "", "", nil, "there is no golden", true},
+		{"no boolean", "please", "", "", nil, "set it to true or false", true},
+		{"in CI", "1", "true", "", nil, "not changed in continuous integration", true},
+		{"in a named CI", "1", "woodpecker", "", nil, "not changed in continuous integration", true},
+		{"in a service", "1", "", "true", nil, "not changed in continuous integration", true},
+		{"update", "1", "false", "", nil, "wrote ", true},
+		{"green", "", "true", "", nil, "PASS: TestInChild/a/s", false},
+		{"a log that is read", "", "", "true", func(text string) string { return text + "more\n" }, "::stop-commands::", true},
+		{"an expectation", "", "", "", func(text string) string { return strings.Replace(text, "/a}}", "/a}, expect: {lacks: add-mask}}", 1) }, "it looked in:", true},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInChild$", "-test.v")
-		cmd.Env = append(os.Environ(), "SIMTEST_CHILD_DIR="+dir, simtest.UpdateEnv+"="+tt.update, "CI="+tt.ci)
+		cmd.Env = append(os.Environ(), "SIMTEST_CHILD_DIR="+dir, simtest.UpdateEnv+"="+tt.update, "CI="+tt.ci, "GITHUB_ACTIONS="+tt.actions)
+		if tt.edit != nil {
+			write(tt.edit(text))
+		}
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) {
@@ -52,6 +65,13 @@ func TestUpdateVariable(t *testing.T) {
 		}
 		if (err != nil) != tt.fails || !strings.Contains(string(out), tt.want) {
 			t.Errorf("%s: %v\n%s", tt.name, err, out)
+		}
+		before, _, _ := strings.Cut(string(out), "::stop-commands::")
+		if strings.Contains(string(out), "##[") || tt.actions != "" && strings.Contains(before, "::add-mask::") {
+			t.Errorf("%s: the log has a command of the file:\n%s", tt.name, out)
+		}
+		if strings.Contains(string(out), "it looked in:") && strings.Contains(string(out), "SIMTEST_UPDATE=true") {
+			t.Errorf("%s: it advises an update, which silences no expectation:\n%s", tt.name, out)
 		}
 	}
 }
