@@ -61,7 +61,7 @@ func (c *check) index(sp *space) error {
 	}
 	apart, first := 0, ""
 	if err == nil {
-		err = sp.index.Compare(c.ctx, c.infos(sp), func(path string) {
+		_, err = sp.index.Compare(c.ctx, c.infos(sp), func(path string) {
 			if apart++; apart == 1 {
 				first = path
 			}

@@ -9,13 +9,13 @@ import (
 
 // Compare calls differs for each file at which the index and the store are apart: one
 // that the index does not know, knows at another revision, or wrongly knows. Files
-// are those of the store, in order. What was noted as changed is left out. An index
-// that is not ready knows nothing, and nothing is reported.
-func (x *Index) Compare(ctx context.Context, files iter.Seq2[vfs.Info, error], differs func(path string)) error {
+// are those of the store, in order. What was noted as changed is left out. It reports
+// false when nothing was compared, because the index is not ready.
+func (x *Index) Compare(ctx context.Context, files iter.Seq2[vfs.Info, error], differs func(path string)) (compared bool, err error) {
 	x.view.RLock()
 	defer x.view.RUnlock()
 	if x.now() != ready {
-		return nil
+		return false, nil
 	}
 	ws := walk(x.segments)
 	report := func(path string) { // of a tail that a build has emptied too much is reported
@@ -38,7 +38,7 @@ func (x *Index) Compare(ctx context.Context, files iter.Seq2[vfs.Info, error], d
 			known, err = ws.after(known.path)
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		if known == nil || known.path != info.Path || known.kind == Gone || known.stamp != stamp(info.Revision) {
 			report(info.Path)
@@ -53,7 +53,7 @@ func (x *Index) Compare(ctx context.Context, files iter.Seq2[vfs.Info, error], d
 		}
 		known, err = ws.after(known.path)
 	}
-	return err
+	return err == nil, err
 }
 
 // after passes over a path and returns the next entry.

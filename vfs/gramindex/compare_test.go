@@ -50,8 +50,8 @@ func TestCompare(t *testing.T) {
 	compare := func() {
 		t.Helper()
 		got = nil
-		if err := s.x.Compare(t.Context(), s.infos(), func(path string) { got = append(got, path) }); err != nil {
-			t.Fatal(err)
+		if done, err := s.x.Compare(t.Context(), s.infos(), func(path string) { got = append(got, path) }); err != nil || !done {
+			t.Fatal(done, err)
 		}
 	}
 	compare()

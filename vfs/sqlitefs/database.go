@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/goliathfs/goliathfs/vfs/gramindex"
 	"github.com/goliathfs/goliathfs/vfs/watch"
 )
 
@@ -48,6 +49,9 @@ type space struct {
 	name string
 	hub  watch.Hub
 	poll poller
+
+	index *gramindex.Index
+	known *known
 }
 
 func newDatabase(opts Options, opener func(context.Context) (*sql.DB, error)) *database {
@@ -66,7 +70,8 @@ func (d *database) space(name string) *space {
 	defer d.spaceMu.Unlock()
 	s := d.spaces[name]
 	if s == nil {
-		s = &space{name: name}
+		s = &space{name: name, known: &known{turn: make(chan struct{}, 1)}}
+		s.index = gramindex.New(files{&FS{d, s, false}}, nil)
 		d.spaces[name] = s
 	}
 	return s
@@ -203,6 +208,11 @@ func (d *database) take(ctx context.Context, token chan struct{}) error {
 // close waits for operations to end and gives back the connections. Closing
 // twice is harmless.
 func (d *database) close() error {
+	for _, s := range d.allSpaces() {
+		if err := s.index.Close(); err != nil { // what is in memory closes
+			return err
+		}
+	}
 	d.mu.Lock()
 	h := d.h
 	d.h, d.closed = nil, true

@@ -15,3 +15,7 @@ func KeepsCopy(poll, cost, age time.Duration) bool {
 	s := &source{db: &database{opts: Options{PollInterval: poll}}}
 	return s.current(view{how: copied, cost: cost}, time.Now().Add(-age))
 }
+
+// AwaitIndex returns when nothing is being done for the index of searches in the
+// background.
+func (s *FS) AwaitIndex() { s.space.index.Wait() }

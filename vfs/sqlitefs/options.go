@@ -31,6 +31,10 @@ type Options struct {
 	// someone watches, and how old a private copy may be, unless that takes more
 	// than a tenth of it to make; 0 means 250 ms.
 	PollInterval time.Duration
+	// IndexFrom is how many bytes a database that Open opens has at least for which the
+	// first search makes an index, in memory; 0 means 1 MB, and with a negative number
+	// none is made.
+	IndexFrom int64
 	// NewRevision makes the revision of each write; nil means revision.New.
 	NewRevision revision.Func
 	// Now is the clock that dates each write; nil means time.Now.
@@ -60,6 +64,9 @@ func (o *Options) filled() (Options, error) {
 	}
 	if f.PollInterval == 0 {
 		f.PollInterval = defaultPoll
+	}
+	if f.IndexFrom == 0 {
+		f.IndexFrom = defaultIndexFrom
 	}
 	if f.NewRevision == nil {
 		f.NewRevision = revision.New

@@ -53,6 +53,7 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 	if err == nil {
 		// Into files that are not at their paths any more, it is as good as not made.
 		if lost := h.id.whole(context.WithoutCancel(ctx), s.db.opts.BusyTimeout); lost != nil {
+			s.space.index.Mark(e.path)
 			return unknown, lost
 		}
 	}
@@ -66,6 +67,9 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 		} else if did == unknown {
 			err = fmt.Errorf("whether it was done is not known, so read the file before you try again: %w", err)
 		}
+	}
+	if did != unchanged {
+		s.space.index.Mark(e.path)
 	}
 	if did != unchanged && h.wal {
 		s.db.flush.schedule(s.db.checkpoint)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/goliathfs/goliathfs/vfs"
@@ -94,16 +96,18 @@ func validText(s string) string {
 	return string([]rune(s))
 }
 
+// allSpaces returns the namespaces that are in use.
+func (d *database) allSpaces() []*space {
+	d.spaceMu.Lock()
+	defer d.spaceMu.Unlock()
+	return slices.Collect(maps.Values(d.spaces))
+}
+
 // tellAll makes every watcher look again, for a repair changes rows without
 // events of their own.
 func (d *database) tellAll() {
-	d.spaceMu.Lock()
-	var spaces []*space
-	for _, s := range d.spaces {
-		spaces = append(spaces, s)
-	}
-	d.spaceMu.Unlock()
-	for _, s := range spaces {
+	for _, s := range d.allSpaces() {
+		s.known.forget()
 		s.hub.Deliver(s.hub.Queue(vfs.Event{Path: "/", Overflow: true}))
 	}
 }

@@ -25,6 +25,7 @@ var _ interface {
 	vfs.Statter
 	vfs.Watcher
 	vfs.Router
+	vfs.Searcher
 	io.Closer
 } = (*FS)(nil)
 
