@@ -101,7 +101,7 @@ func verbs() []*cobra.Command {
 		newCopy(), newWrite(), newRm(),
 		newDemo(), newCall(), newMCP(), newImport(), newReplay(), newModel(), newRecord(), newRelay(),
 		newMount(), newUnmount(), newMounts(), newServe(),
-		newDoctor(), newStats(), newNamespaces(), newCompact(),
+		newDoctor(), newStats(), newNamespaces(), newIndex(), newCompact(),
 		newCheck(), newBackup(), newRestore(),
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
@@ -23,7 +24,7 @@ func newStats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "stats STORE [PATH]",
 		Short:   "Count files and bytes, in all and per directory",
-		Long:    "Count the files and bytes below PATH (default /), the largest files, each directory\nin PATH, and the disk space that the whole store takes.",
+		Long:    "Count the files and bytes below PATH (default /), the largest files, each directory\nin PATH, the disk space that the whole store takes, and its index of searches.",
 		Example: "  goliathfs stats badger:./store\n  goliathfs stats --json sqlite:./agent-files.db | jq .files",
 		GroupID: groupCare,
 		Args:    takes(1, 2),
@@ -39,6 +40,9 @@ func newStats() *cobra.Command {
 				}
 				for _, p := range st.unread {
 					fmt.Fprintf(cmd.ErrOrStderr(), "not measured: %v\n", p)
+				}
+				if st.noIndex != nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "no search index: %v\n", st.noIndex)
 				}
 				out := newOutput(cmd)
 				if asJSON {
@@ -61,10 +65,19 @@ type stats struct {
 	Bytes       int64      `json:"bytes"`
 	Disk        *int64     `json:"disk,omitempty"` // of the whole store; absent for one on no disk
 	Newest      *time.Time `json:"newest,omitempty"`
+	Index       *indexed   `json:"index,omitempty"` // of searches; absent where none is kept
 	Largest     []sized    `json:"largest"`
 	Directories []dirStats `json:"directories"` // one level deep, in order of the paths
 
-	unread []vfs.LeftOut // files that count and whose size cannot be told
+	noIndex error         // why the index that is kept cannot be used
+	unread  []vfs.LeftOut // files that count and whose size cannot be told
+}
+
+// indexed tells of an index of searches.
+type indexed struct {
+	Files   int   `json:"files"`
+	Bytes   int64 `json:"bytes"`
+	Changed int   `json:"changed"` // files that it does not know as they are
 }
 
 type sized struct {
@@ -112,7 +125,24 @@ func statsOf(ctx context.Context, s *storeurl.Store, dir string) (stats, error) 
 	if err == nil && disk >= 0 {
 		st.Disk = &disk
 	}
+	if db, ok := s.Base.(database.Indexer); ok && err == nil {
+		err = st.addIndex(ctx, db)
+	}
 	return st, err
+}
+
+// addIndex tells of the index that a database keeps, or why it cannot be used.
+func (st *stats) addIndex(ctx context.Context, db database.Indexer) error {
+	ix, err := db.IndexStatus(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
+		st.noIndex = err
+	case ix.State == "ready":
+		st.Index = &indexed{ix.Files, ix.Bytes, ix.Changed}
+	}
+	return nil
 }
 
 func (st *stats) add(info vfs.Info, root string) {
@@ -146,6 +176,9 @@ func (st *stats) print(out *output) {
 	}
 	if st.Newest != nil {
 		out.Printf("newest  %s\n", timeText(*st.Newest))
+	}
+	if ix := st.Index; ix != nil {
+		out.Printf("index   %d bytes, %d files, %d changed since\n", ix.Bytes, ix.Files, ix.Changed)
 	}
 	if len(st.Directories) > 0 {
 		out.Printf("\n%9s  %12s  directory\n", "files", "bytes")

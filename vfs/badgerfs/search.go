@@ -66,16 +66,21 @@ func (s *FS) BuildIndex(ctx context.Context, progress func(gramindex.Progress)) 
 	return nil
 }
 
-// IndexStatus tells of the index of searches of the namespace.
+// IndexStatus tells of the index of searches of the namespace. An error that matches
+// ErrIndex says why the one that is kept cannot be used.
 func (s *FS) IndexStatus(ctx context.Context) (gramindex.Status, error) {
 	if err := s.enter(ctx); err != nil {
 		return gramindex.Status{}, err
 	}
 	defer s.leave()
-	if err := s.space.index.Open(ctx); err != nil && ctx.Err() != nil {
-		return gramindex.Status{}, err
+	err := s.space.index.Open(ctx)
+	if ended := ctx.Err(); ended != nil {
+		return gramindex.Status{}, ended
 	}
-	return s.space.index.Status(), nil
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrIndex, err)
+	}
+	return s.space.index.Status(), err
 }
 
 // source is a namespace as its index reads it. It lives as long as the database.

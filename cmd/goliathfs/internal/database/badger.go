@@ -8,6 +8,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/gramindex"
 )
 
 // Badger is the kind of badger: URLs.
@@ -41,6 +42,7 @@ type badger struct{ *badgerfs.FS }
 var (
 	_ Database    = badger{}
 	_ Snapshotter = badger{}
+	_ Indexer     = badger{}
 )
 
 func (b badger) View(name string) (Database, error) {
@@ -54,6 +56,10 @@ func (b badger) View(name string) (Database, error) {
 func (b badger) Check(ctx context.Context, report func(Problem)) error {
 	_, err := b.FS.Check(ctx, func(p badgerfs.Problem) { report(badgerProblem(p)) })
 	return err
+}
+
+func (b badger) Index(ctx context.Context, progress func(gramindex.Progress)) error {
+	return bareOpen(b.BuildIndex(ctx, progress))
 }
 
 func (b badger) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
@@ -78,17 +84,24 @@ func bareOpen(err error) error {
 	return err
 }
 
+// RuleSearchIndex is the rule of a Problem with an index of searches, which harms no
+// file.
+const RuleSearchIndex = "search-index"
+
 const (
-	badgerRebuilt  = "the store is built anew from what is sound"
-	badgerWithout  = badgerRebuilt + ", without this file"
-	badgerRenewed  = badgerRebuilt + ", with a new revision for this file"
-	badgerUnnamed  = badgerRebuilt + "; writes may be missing that cannot be named, so compare it with a backup"
-	badgerLostPath = "the content of this file is gone, restore it from a backup"
+	badgerRebuilt   = "the store is built anew from what is sound"
+	badgerWithout   = badgerRebuilt + ", without this file"
+	badgerRenewed   = badgerRebuilt + ", with a new revision for this file"
+	badgerUnnamed   = badgerRebuilt + "; writes may be missing that cannot be named, so compare it with a backup"
+	badgerReindexed = "the search index is made anew"
+	badgerLostPath  = "the content of this file is gone, restore it from a backup"
 )
 
 func badgerProblem(p badgerfs.Problem) Problem {
 	found := Problem{File: p.File, Namespace: p.Namespace, Path: p.Path, Text: p.Err.Error(), Mend: badgerRebuilt}
 	switch {
+	case errors.Is(p.Err, badgerfs.ErrIndex):
+		found.Rule, found.Mend = RuleSearchIndex, badgerReindexed
 	case p.Path == "":
 	case errors.Is(p.Err, badgerfs.ErrSharedRevision):
 		found.Mend = badgerRenewed

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
@@ -20,7 +21,11 @@ func (Badger) Repair(ctx context.Context, r Repair, report func(Problem)) (Repai
 		return Repaired{}, err
 	}
 	var done Repaired
-	if len(problems) > 0 {
+	switch {
+	case len(problems) == 0:
+	case !slices.ContainsFunc(problems, func(p Problem) bool { return p.Rule != RuleSearchIndex }):
+		err = reindex(ctx, r, problems)
+	default:
 		done, problems, err = replaceBadger(ctx, filepath.Clean(r.Target), problems)
 	}
 	for _, p := range problems {
@@ -33,6 +38,19 @@ func (Badger) Repair(ctx context.Context, r Repair, report func(Problem)) (Repai
 		err = fmt.Errorf("%s cannot be repaired, nothing was changed, restore a backup: %w", r.Name, err)
 	}
 	return done, err
+}
+
+// reindex makes the indexes of searches anew, of a store whose files are sound.
+func reindex(ctx context.Context, r Repair, problems []Problem) error {
+	db, err := r.Open(ctx, Want{Write: true})
+	if err != nil {
+		return err
+	}
+	err = errors.Join(db.Compact(ctx), db.Close())
+	for i := range problems {
+		problems[i].Repaired = err == nil
+	}
+	return err
 }
 
 // badgerProblems checks the store.

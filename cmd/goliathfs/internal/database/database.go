@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/gramindex"
 	"github.com/goliathfs/goliathfs/vfs/revision"
 )
 
@@ -100,6 +101,15 @@ type Copier interface {
 type Unlister interface {
 	// Unlisted returns what the lists of a directory leave out.
 	Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error)
+}
+
+// Indexer is a Database that keeps an index of searches where the files are.
+type Indexer interface {
+	// Index makes the index of the namespace anew, and calls progress after each file.
+	Index(ctx context.Context, progress func(gramindex.Progress)) error
+	// IndexStatus tells of the index. An error that is not ctx's says why the one that
+	// is kept cannot be used.
+	IndexStatus(ctx context.Context) (gramindex.Status, error)
 }
 
 // Problem is one fault that Check or Repair found.
