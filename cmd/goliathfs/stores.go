@@ -58,6 +58,9 @@ func (f *storeFlags) withStore(cmd *cobra.Command, raw string, want storeurl.Wan
 		if err != nil {
 			return err
 		}
+		for _, note := range o.Notes() {
+			fmt.Fprintln(cmd.ErrOrStderr(), note)
+		}
 		for _, p := range o.LeftOut() {
 			fmt.Fprintf(cmd.ErrOrStderr(), "left out %v\n", p)
 		}

@@ -90,6 +90,9 @@ func (s *FS) enter(ctx context.Context) error {
 	if s.closed {
 		return errClosed
 	}
+	if err := s.st.here(); err != nil {
+		return err
+	}
 	s.st.operations.Add(1)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -87,7 +88,7 @@ func (s *FS) snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 		for {
 			err := ctx.Err()
 			if err == nil {
-				err = guard(func() error { move(); return nil })
+				err = layout.Guard(func() error { move(); return nil })
 			}
 			if err != nil {
 				yield(vfs.File{}, err)
@@ -108,7 +109,7 @@ func (s *FS) snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 // itemFile reads the file of a metadata item.
 func (s *FS) itemFile(txn *badger.Txn, item *badger.Item) (f vfs.File, err error) {
 	f.Path = vpath.ParseKey(item.Key()[len(s.space.meta):])
-	err = guard(func() error {
+	err = layout.Guard(func() error {
 		rec, err := s.itemRecord(item)
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -52,7 +53,7 @@ func (s *FS) Check(ctx context.Context, report func(Problem)) (Checked, error) {
 	c := &check{st: s.st, ctx: ctx, report: report, spaces: map[string]*space{}}
 	for _, step := range []func() error{c.tables, c.valueLogs, c.files, c.strays, c.indexes} {
 		if err := step(); err != nil {
-			return c.Checked, fmt.Errorf("check %s: %w", s.st.dir, err)
+			return c.Checked, fmt.Errorf("check %s: %w", s.st.home.Name, err)
 		}
 	}
 	return c.Checked, nil
@@ -68,7 +69,7 @@ type check struct {
 }
 
 func (c *check) hostFile(name string, err error) {
-	c.report(Problem{File: filepath.Join(badgerDir, name), Err: fmt.Errorf("%w: %v, so restore a backup", ErrDamaged, err)})
+	c.report(Problem{File: filepath.Join(layout.BadgerDir, name), Err: fmt.Errorf("%w: %v, so restore a backup", ErrDamaged, err)})
 }
 
 // tables reads every table in full.
@@ -77,9 +78,9 @@ func (c *check) tables() error {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		name := tableName(t.ID)
+		name := layout.TableName(t.ID)
 		tm := badger.TableManifest{Level: uint8(t.Level)}
-		_, err := checkTable(filepath.Join(c.st.dir, badgerDir, name), t.ID, tm, true)
+		_, err := layout.CheckTable(filepath.Join(c.st.dir, layout.BadgerDir, name), t.ID, tm, true)
 		if err != nil && !c.gone(name) {
 			c.hostFile(name, err)
 		}
@@ -89,25 +90,25 @@ func (c *check) tables() error {
 
 // gone reports whether Badger has removed a file since it was listed.
 func (c *check) gone(name string) bool {
-	_, err := os.Lstat(filepath.Join(c.st.dir, badgerDir, name))
+	_, err := os.Lstat(filepath.Join(c.st.dir, layout.BadgerDir, name))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
 // valueLogs reads every value log that is no longer written to.
 func (c *check) valueLogs() error {
-	sizes, err := badgerFiles(c.st.dir)
+	sizes, err := layout.List(c.st.dir)
 	if err != nil {
 		return err
 	}
-	newest := c.st.files.newestLog()
+	newest := c.st.files.NewestLog()
 	for name, size := range sizes {
-		if filepath.Ext(name) != valueExt || fileNumber(name) >= newest || size <= logHeader {
+		if filepath.Ext(name) != layout.ValueExt || layout.FileNumber(name) >= newest || size <= layout.LogHeader {
 			continue
 		}
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		end, err := readLog(filepath.Join(c.st.dir, badgerDir, name))
+		end, err := layout.ReadLog(filepath.Join(c.st.dir, layout.BadgerDir, name))
 		if err == nil && end < size {
 			err = fmt.Errorf("nothing can be read from byte %d of %d", end, size)
 		}
@@ -128,7 +129,7 @@ func (c *check) files() error {
 			c.report(Problem{Namespace: sp.name, Path: path, Err: err})
 		}
 		var content string
-		err := guard(func() error {
+		err := layout.Guard(func() error {
 			rec, err := c.st.getRecord(txn, sp, path)
 			if err != nil {
 				return err

@@ -2,6 +2,7 @@ package badgerfs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 )
 
 // rewriteRatio is the share of a value log that must be stale for Compact to
@@ -48,7 +50,7 @@ func (st *store) compact(ctx context.Context) error {
 	defer func() { <-st.upkeep }()
 	err := st.alone(ctx, st.flush)
 	if err == nil {
-		err = guard(func() error { return st.db.Flatten(1) })
+		err = layout.Guard(func() error { return st.db.Flatten(1) })
 	}
 	for err == nil {
 		err = st.alone(ctx, func() error { return st.db.RunValueLogGC(rewriteRatio) })
@@ -56,7 +58,7 @@ func (st *store) compact(ctx context.Context) error {
 	if errors.Is(err, badger.ErrNoRewrite) {
 		return nil
 	}
-	return fmt.Errorf("compact %s: %w", st.dir, err)
+	return fmt.Errorf("compact %s: %w", st.home.Name, err)
 }
 
 // alone runs a step of Compact while nothing is being committed: Badger refuses
@@ -69,7 +71,7 @@ func (st *store) alone(ctx context.Context, step func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return guard(step)
+	return layout.Guard(step)
 }
 
 // acquire puts a value into c, which has room for one.
@@ -90,16 +92,16 @@ func acquire(ctx context.Context, c chan<- struct{}) error {
 // sealed: Badger rewrites only sealed logs, and stops at the first log, by stale
 // bytes, that is not.
 func (st *store) flush() error {
-	if err := st.room(2 * valueLogSize); err != nil {
+	if err := cmp.Or(st.whole(), st.room(2*valueLogSize)); err != nil {
 		return err
 	}
-	if err := st.files.forget(); err != nil {
+	if err := st.files.Forget(); err != nil {
 		return err
 	}
 	txn := st.db.NewTransaction(true)
 	defer txn.Discard()
 	const piece = 1 << 20
-	room := st.files.roomInLog()
+	room := st.files.RoomInLog(valueLogSize, rewriteRatio)
 	for filled := int64(0); ; filled += piece {
 		key := binary.BigEndian.AppendUint32(bytes.Clone(flushKey), uint32(filled))
 		value := make([]byte, min(piece, room-filled))

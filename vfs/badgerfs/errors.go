@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"syscall"
+
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 )
 
 // The reasons for which Open refuses a directory, apart from those of the file
@@ -14,18 +15,18 @@ var (
 	// ErrInUse: this or another process has the store open.
 	ErrInUse = errors.New("the store is in use")
 	// ErrForeign: the directory holds something that is no goliathfs store.
-	ErrForeign = errors.New("this is no goliathfs store")
+	ErrForeign = layout.ErrForeign
 	// ErrFormat: another version of goliathfs or of Badger made the store.
-	ErrFormat = errors.New("the store has another format")
+	ErrFormat = layout.ErrFormat
 	// ErrDamaged: files or acknowledged writes are missing or altered. Reads return
 	// it too, for the one file that is concerned.
-	ErrDamaged = errors.New("the store is damaged")
+	ErrDamaged = layout.ErrDamaged
 	// ErrLoss: an ErrDamaged that Options.AcceptLoss accepts, for what is left can be
 	// read.
-	ErrLoss = errors.New("acknowledged writes or files of the store are missing")
+	ErrLoss = layout.ErrLoss
 	// ErrNeedsRecovery: the last writer was killed, so the store has to be opened
 	// for writing once before it can be opened with ReadOnly.
-	ErrNeedsRecovery = errors.New("the store was not closed")
+	ErrNeedsRecovery = layout.ErrNeedsRecovery
 )
 
 // ErrSharedRevision is matched by a Problem of Check, of the second of two files.
@@ -53,49 +54,4 @@ func explain(err error) error {
 // damagedFile is the error of one virtual file.
 func damagedFile(namespace, path, what string) error {
 	return fmt.Errorf("%w: %s of namespace %s: %s, so restore it from a backup or remove it", ErrDamaged, path, namespace, what)
-}
-
-// lossError is the error of a whole store of which a part is gone.
-type lossError struct{ text string }
-
-func (e *lossError) Error() string { return e.text }
-
-func (e *lossError) Is(target error) bool { return target == ErrDamaged || target == ErrLoss }
-
-func damagedStore(format string, args ...any) error {
-	return &lossError{fmt.Sprintf("%v: %s, so restore a backup, or open a copy with AcceptLoss and take out what is left", ErrDamaged, fmt.Sprintf(format, args...))}
-}
-
-// beyondRepair is the error of a store that Badger cannot open.
-func beyondRepair(format string, args ...any) error {
-	return fmt.Errorf("%w: %s, so restore a backup", ErrDamaged, fmt.Sprintf(format, args...))
-}
-
-// guard runs a call into Badger, which panics on some damage, and makes such a
-// panic an error.
-func guard(call func() error) error {
-	err := rescue(call)
-	if p := (panicError{}); errors.As(err, &p) {
-		return beyondRepair("Badger gave up, %v", p)
-	}
-	return err
-}
-
-// panicError is the message of a panic.
-type panicError struct{ message string }
-
-func (p panicError) Error() string { return p.message }
-
-// rescue returns what call returns, or its panic.
-func rescue(call func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			message := strings.Join(strings.Fields(fmt.Sprint(r)), " ") // Badger's have several lines
-			if strings.HasPrefix(message, "==") {                       // notes for Badger's makers
-				message = "its index is damaged"
-			}
-			err = panicError{fmt.Sprintf("%.160s", message)}
-		}
-	}()
-	return call()
 }

@@ -2,7 +2,6 @@ package badgerfs
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -31,18 +30,6 @@ func Key(namespace, path string) []byte {
 }
 
 func ParseKey(key []byte) (namespace, path string, ok bool) { return parseKey(key) }
-
-// ReadLog returns where the last sound entry of a log ends, and the entries.
-func ReadLog(f *os.File) (end int64, keys, values []string) {
-	l, err := newLogReader(f)
-	for err == nil {
-		var e logEntry
-		if e, err = l.next(); err == nil {
-			keys, values = append(keys, string(e.name())), append(values, string(e.value))
-		}
-	}
-	return l.end, keys, values
-}
 
 // AwaitIndex returns when nothing is being done for the index of searches in the
 // background.

@@ -1,6 +1,7 @@
 package badgerfs
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 )
 
 // maxGroup is the greatest number of changes committed together. It bounds how
@@ -78,7 +80,7 @@ func (st *store) commitGroup(group []*change) error {
 	if len(passed) == 0 {
 		return nil
 	}
-	if err := st.room(size); err != nil {
+	if err := cmp.Or(st.whole(), st.room(size)); err != nil {
 		return err
 	}
 	if err := st.commit(txn); err != nil {
@@ -102,7 +104,7 @@ func (st *store) commitGroup(group []*change) error {
 // check returns what c replaces, or why it must not be made.
 func (st *store) check(txn *badger.Txn, c *change) (record, error) {
 	var old record
-	err := guard(func() (err error) {
+	err := layout.Guard(func() (err error) {
 		old, err = st.getRecord(txn, c.space, c.path)
 		return err
 	})
@@ -135,7 +137,7 @@ func (st *store) put(txn *badger.Txn, c *change, old vfs.Revision) error {
 // of replacing it, so watchers are asked to look for themselves.
 func (st *store) eventWithOld(txn *badger.Txn, c *change, old record) vfs.Event {
 	var content string
-	err := guard(func() (err error) {
+	err := layout.Guard(func() (err error) {
 		content, err = st.getContent(txn, c.space, c.path, old)
 		return err
 	})
@@ -166,14 +168,14 @@ func (st *store) commit(txn *badger.Txn) error {
 			return err
 		}
 	}
-	err = guard(txn.Commit)
+	err = layout.Guard(txn.Commit)
 	if err == nil {
-		err = st.files.follow()
+		err = cmp.Or(st.here(), st.files.Follow())
 	}
 	if err != nil {
 		return fmt.Errorf("the write may not have been stored, read the file to know: %w", err)
 	}
-	st.mark.note(n)
+	st.mark.Note(n)
 	st.commits.Store(n)
 	return nil
 }

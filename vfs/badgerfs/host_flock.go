@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 )
 
 var errNoSpace error = syscall.ENOSPC
@@ -26,7 +28,7 @@ type dirLock struct {
 
 // lockDir locks the Badger directory of the store in dir.
 func lockDir(dir string, readOnly bool) (*dirLock, error) {
-	d, err := os.Open(filepath.Join(dir, badgerDir))
+	d, err := os.Open(filepath.Join(dir, layout.BadgerDir))
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +39,9 @@ func lockDir(dir string, readOnly bool) (*dirLock, error) {
 	if err := syscall.Flock(int(d.Fd()), how|syscall.LOCK_NB); err != nil {
 		d.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, inUse(filepath.Join(dir, badgerDir, pidFile))
+			return nil, inUse(filepath.Join(dir, layout.BadgerDir, layout.PIDFile))
 		}
-		return nil, fmt.Errorf("lock %s: %w", d.Name(), err)
+		return nil, fmt.Errorf("the lock cannot be taken: %w", err)
 	}
 	return &dirLock{d: d}, nil
 }
@@ -47,7 +49,7 @@ func lockDir(dir string, readOnly bool) (*dirLock, error) {
 // announce leaves the process number. What counts is the lock, so a number that
 // cannot be written hurts no one.
 func (l *dirLock) announce() {
-	l.pidFile = filepath.Join(l.d.Name(), pidFile)
+	l.pidFile = filepath.Join(l.d.Name(), layout.PIDFile)
 	_ = os.Remove(l.pidFile) // one that a killed process left may be read-only
 	_ = os.WriteFile(l.pidFile, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 }
@@ -83,21 +85,4 @@ func freeBytes(dir string) (int64, error) {
 		return 0, err
 	}
 	return int64(s.Bavail) * int64(s.Bsize), nil
-}
-
-// allocated returns how much of the disk a file takes, in bytes.
-func allocated(info os.FileInfo) int64 {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return s.Blocks * 512
-	}
-	return info.Size()
-}
-
-// syncDir makes the names in a directory outlive a loss of power.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -2,10 +2,7 @@
 
 package badgerfs
 
-import (
-	"errors"
-	"os"
-)
+import "errors"
 
 var errNoSpace = errors.New("no space left")
 
@@ -22,8 +19,3 @@ func (*dirLock) announce() {}
 func (*dirLock) release() error { return nil }
 
 func freeBytes(dir string) (int64, error) { return 0, errors.ErrUnsupported }
-
-func allocated(info os.FileInfo) int64 { return info.Size() }
-
-// syncDir does nothing where directories cannot be synced.
-func syncDir(dir string) error { return nil }

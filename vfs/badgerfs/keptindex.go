@@ -16,6 +16,8 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs/gramindex"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 )
 
 // keptIndex keeps the search index of one namespace in DIR/index/.
@@ -188,7 +190,7 @@ func (k *keptIndex) Begin(context.Context) error {
 		return err
 	}
 	if err == nil {
-		err = syncDir(filepath.Join(k.st.dir, indexDir))
+		err = layout.SyncDir(filepath.Join(k.st.dir, indexDir))
 	} else {
 		err = nil
 	}
@@ -218,7 +220,7 @@ func (k *keptIndex) Publish(_ context.Context, parts []gramindex.Part) error {
 	}
 	n, err := k.st.count()
 	if err == nil && k.st.opts.Relaxed { // what the index knows must not outlive what the database knows
-		err = guard(k.st.db.Sync)
+		err = layout.Guard(k.st.db.Sync)
 	}
 	if err != nil {
 		return err

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 )
 
 // The search index of a namespace is a manifest and the parts that it names, in
@@ -57,7 +59,7 @@ func (m manifest) write(path string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, fmt.Appendf(append(text, '\n'), "%08x\n", crc32.Checksum(text, castagnoli)))
+	return layout.WriteFile(path, fmt.Appendf(append(text, '\n'), "%08x\n", crc32.Checksum(text, castagnoli)))
 }
 
 // readManifest reads a manifest of this version.

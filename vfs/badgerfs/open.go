@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 )
 
 // Open opens the store in dir, or makes one there when dir is missing or empty.
@@ -31,29 +33,33 @@ func Open(ctx context.Context, dir string, opts *Options) (*FS, error) {
 }
 
 func openStore(dir string, o Options) (*store, error) {
-	found, err := survey(dir)
+	found, err := layout.Survey(dir)
 	if err != nil {
 		return nil, err
 	}
-	if found == nil || found.State == stateMaking {
+	if found == nil || found.State == layout.Making {
 		if o.ReadOnly || o.MustExist {
 			return nil, fmt.Errorf("there is no store there: %w", fs.ErrNotExist)
 		}
-		if err := os.MkdirAll(filepath.Join(dir, badgerDir), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, layout.BadgerDir), 0o700); err != nil {
 			return nil, err
 		}
 	}
-	lock, err := lockDir(dir, o.ReadOnly)
+	home, err := layout.Hold(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = beyondRepair("the directory %s is missing", badgerDir)
+		err = layout.BeyondRepair("the directory %s is missing", layout.BadgerDir)
 	}
 	if err != nil {
 		return nil, err
 	}
-	st := &store{dir: dir, opts: o, lock: lock, files: files{dir: dir, relaxed: o.Relaxed, known: map[string]bool{}}, queue: newQueue(),
+	lock, err := lockDir(home.Path(), o.ReadOnly)
+	if err != nil {
+		return nil, errors.Join(err, home.Close())
+	}
+	st := &store{home: home, dir: home.Path(), opts: o, lock: lock, files: layout.NewFiles(home.Path(), o.Relaxed), queue: newQueue(),
 		upkeep: make(chan struct{}, 1), spaces: map[string]*space{}, kept: map[string]*keptIndex{}}
 	if err := st.openLocked(); err != nil {
-		return nil, errors.Join(err, st.mark.close(), lock.release())
+		return nil, errors.Join(err, st.mark.Close(), lock.release(), home.Close())
 	}
 	return st, nil
 }
@@ -61,35 +67,35 @@ func openStore(dir string, o Options) (*store, error) {
 // openLocked looks again, now that nobody else can change what it sees, and
 // opens or makes the database.
 func (st *store) openLocked() error {
-	found, err := surveyLocked(st.dir)
+	found, err := layout.SurveyLocked(st.dir)
 	if err != nil {
 		return err
 	}
-	if found.State == stateMaking {
+	if found.State == layout.Making {
 		return st.create()
 	}
-	seen, err := inspect(st.dir, st.opts)
+	seen, err := layout.Inspect(st.dir, st.layoutOptions())
 	if err != nil {
 		return err
 	}
 	if !st.opts.ReadOnly {
 		st.lock.announce()
-		if err := seen.prepare(); err != nil {
+		if err := seen.Prepare(); err != nil {
 			return err
 		}
 	}
-	st.files.start(seen)
+	st.files.Start(seen)
 	if err := st.openBadger(); err != nil {
 		return err
 	}
-	return st.begin(seen.tally)
+	return st.begin(seen.Tally)
 }
 
 // create makes a new store. Until the label says that it is ready, whatever is in
 // badger/ was never acknowledged, and an attempt that was cut short starts anew.
 func (st *store) create() error {
 	st.lock.announce()
-	if err := writeLabel(st.dir, stateMaking); err != nil {
+	if err := layout.WriteLabel(st.dir, layout.Making); err != nil {
 		return err
 	}
 	if err := clearBadger(st.dir); err != nil {
@@ -105,28 +111,28 @@ func (st *store) create() error {
 		err = st.db.Sync()
 	}
 	if err == nil {
-		err = st.begin(tally{})
+		err = st.begin(layout.Tally{})
 	}
 	if err == nil {
-		err = writeLabel(st.dir, stateReady)
+		err = layout.WriteLabel(st.dir, layout.Ready)
 	}
 	if err != nil {
-		return errors.Join(err, guard(st.db.Close))
+		return errors.Join(err, layout.Guard(st.db.Close))
 	}
 	return nil
 }
 
 // clearBadger removes what an interrupted making left in badger/.
 func clearBadger(dir string) error {
-	sizes, err := badgerFiles(dir)
+	sizes, err := layout.List(dir)
 	if err != nil {
 		return err
 	}
 	for name := range sizes {
-		if name == pidFile {
+		if name == layout.PIDFile {
 			continue
 		}
-		if err := os.Remove(filepath.Join(dir, badgerDir, name)); err != nil {
+		if err := os.Remove(filepath.Join(dir, layout.BadgerDir, name)); err != nil {
 			return err
 		}
 	}
@@ -134,35 +140,36 @@ func clearBadger(dir string) error {
 }
 
 func (st *store) openBadger() error {
-	return guard(func() (err error) {
-		st.db, err = badger.Open(badgerOptions(filepath.Join(st.dir, badgerDir), st.opts))
+	return layout.Guard(func() (err error) {
+		st.db, err = badger.Open(badgerOptions(filepath.Join(st.dir, layout.BadgerDir), st.opts))
 		if errors.Is(err, badger.ErrTruncateNeeded) {
-			err = needsRecovery()
+			err = layout.NeedsRecovery()
 		}
 		return err
 	})
 }
 
-func needsRecovery() error {
-	return fmt.Errorf("%w: its last writer was killed, so open it once for writing", ErrNeedsRecovery)
+// layoutOptions are what the look at the directory needs to know.
+func (st *store) layoutOptions() layout.Options {
+	return layout.Options{ReadOnly: st.opts.ReadOnly, AcceptLoss: st.opts.AcceptLoss, Relaxed: st.opts.Relaxed, Commits: commitsKey, Logger: st.opts.Logger}
 }
 
 // formatValue is stored in the database when it is made.
-var formatValue = fmt.Sprintf("%s %d", labelFormat, formatVersion)
+var formatValue = fmt.Sprintf("%s %d", layout.LabelFormat, layout.FormatVersion)
 
 // checkFormat makes sure that a database which lost everything is not taken for
 // one in which nothing was written yet.
 func checkFormat(txn *badger.Txn) error {
 	item, err := txn.Get(formatKey)
 	if errors.Is(err, badger.ErrKeyNotFound) {
-		return beyondRepair("its first record is missing")
+		return layout.BeyondRepair("its first record is missing")
 	}
 	if err != nil {
 		return err
 	}
 	return item.Value(func(v []byte) error {
 		if string(v) != formatValue {
-			return fmt.Errorf("%w: its database says %q where %s says %q", ErrFormat, v, labelFile, formatValue)
+			return fmt.Errorf("%w: its database says %q where %s says %q", ErrFormat, v, layout.LabelFile, formatValue)
 		}
 		return nil
 	})
@@ -170,10 +177,10 @@ func checkFormat(txn *badger.Txn) error {
 
 // begin checks that the database holds what was promised of it, and starts to
 // keep the notes about it. On an error it closes the database.
-func (st *store) begin(promised tally) (err error) {
+func (st *store) begin(promised layout.Tally) (err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, guard(st.db.Close))
+			err = errors.Join(err, layout.Guard(st.db.Close))
 		}
 	}()
 	if err := st.read(checkFormat); err != nil {
@@ -183,15 +190,15 @@ func (st *store) begin(promised tally) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := promised.shortage(n, st.opts.Logger); err != nil && !st.opts.AcceptLoss {
+	if err := promised.Shortage(n, st.opts.Logger); err != nil && !st.opts.AcceptLoss {
 		return err
 	}
 	st.commits.Store(n)
-	if st.mark, err = openMark(st.dir, st.opts, n, min(n, promised.Synced)); err != nil {
+	if st.mark, err = layout.OpenMark(st.home, st.layoutOptions(), n, min(n, promised.Synced)); err != nil {
 		return err
 	}
 	if !st.opts.ReadOnly {
-		err = st.files.record(false)
+		err = st.files.Record(false)
 	}
 	if err == nil {
 		st.openIndexes(n)

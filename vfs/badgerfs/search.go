@@ -12,6 +12,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 	"github.com/goliathfs/goliathfs/vfs/gramindex"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -38,7 +39,7 @@ func (s *FS) Search(ctx context.Context, dir string, opts vfs.SearchOptions) (vf
 	txn := s.st.db.NewTransaction(false) // of this moment: it sees every change that has returned
 	defer txn.Discard()
 	stat := func(path string) (info vfs.Info, err error) {
-		err = guard(func() error {
+		err = layout.Guard(func() error {
 			rec, err := s.st.getRecord(txn, s.space, path)
 			info = rec.info(path)
 			return err
@@ -61,7 +62,7 @@ func (s *FS) BuildIndex(ctx context.Context, progress func(gramindex.Progress)) 
 	}
 	defer s.leave()
 	if err := s.space.index.Build(ctx, progress); err != nil {
-		return fmt.Errorf("index %s: %w", s.st.dir, err)
+		return fmt.Errorf("index %s: %w", s.st.home.Name, err)
 	}
 	return nil
 }
@@ -141,10 +142,10 @@ func (src *source) Large(ctx context.Context) (bool, error) {
 
 // badgerDisk returns how much of the disk Badger's files take, in bytes.
 func badgerDisk(dir string) (total int64, err error) {
-	entries, err := os.ReadDir(filepath.Join(dir, badgerDir))
+	entries, err := os.ReadDir(filepath.Join(dir, layout.BadgerDir))
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil { // else Badger has removed it
-			total += allocated(info)
+			total += layout.Allocated(info)
 		}
 	}
 	return total, err

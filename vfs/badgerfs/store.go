@@ -1,6 +1,7 @@
 package badgerfs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,18 +13,20 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 	"github.com/goliathfs/goliathfs/vfs/gramindex"
 	"github.com/goliathfs/goliathfs/vfs/watch"
 )
 
 // store is one open database, shared by its views.
 type store struct {
-	dir   string
+	home  *layout.Home
+	dir   string // leads to home
 	opts  Options
 	db    *badger.DB
 	lock  *dirLock
-	mark  *mark
-	files files
+	mark  *layout.Mark
+	files *layout.Files
 	queue *queue
 
 	upkeep     chan struct{}  // holds one value during Compact and Check
@@ -105,15 +108,40 @@ func (st *store) close(view *FS) error {
 // shut closes the database in order: first Badger, then the notes about its
 // files, and the lock last.
 func (st *store) shut() error {
-	n, countErr := st.count()
-	err := guard(st.db.Close)
-	if err == nil && countErr == nil && !st.opts.ReadOnly {
-		err = errors.Join(st.mark.sync(n), st.files.record(true))
+	lost := st.whole()
+	if st.home.Gone() { // Badger would try for ever to write its last table
+		return errors.Join(fmt.Errorf("close %s: %w", st.home.Name, lost), st.mark.Close(), st.lock.release(), st.home.Close())
 	}
-	if err := errors.Join(err, countErr, st.mark.close(), st.lock.release()); err != nil {
-		return fmt.Errorf("close %s: %w", st.dir, err)
+	n, countErr := st.count()
+	err := layout.Guard(st.db.Close)
+	if err == nil && countErr == nil && !st.opts.ReadOnly {
+		err = errors.Join(st.mark.Sync(n), st.files.Record(true))
+	}
+	if err := errors.Join(err, countErr, lost, st.mark.Close(), st.lock.release(), st.home.Close()); err != nil {
+		return fmt.Errorf("close %s: %w", st.home.Name, err)
 	}
 	return nil
+}
+
+// here reports whether the directory that is open is the one at its name. Who writes
+// to another one would not be found again.
+func (st *store) here() error { return away(st.home.Here()) }
+
+// whole is here for the store's own files in the directory too.
+func (st *store) whole() error {
+	err := st.home.Here()
+	if err == nil && !st.opts.ReadOnly {
+		err = cmp.Or(st.mark.Here(), st.files.Here())
+	}
+	return away(err)
+}
+
+// away makes what package layout found an error of the contract.
+func away(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", vfs.ErrUnavailable, err)
 }
 
 // count returns the number of commits that the database holds.
@@ -127,7 +155,7 @@ func (st *store) count() (n uint64, err error) {
 
 // read runs fn on a snapshot of the database.
 func (st *store) read(fn func(*badger.Txn) error) error {
-	return guard(func() error { return st.db.View(fn) })
+	return layout.Guard(func() error { return st.db.View(fn) })
 }
 
 // write makes the changes, in order, and returns when all are done.
@@ -187,7 +215,7 @@ const diskReserve = 8 * memTableSize
 func (st *store) room(bytes int64) error {
 	free, err := freeBytes(st.dir)
 	if need := diskReserve + bytes; err == nil && free < need {
-		return fmt.Errorf("%d bytes are free on the disk of %s where the store needs %d, so make room there: %w", free, st.dir, need, errNoSpace)
+		return fmt.Errorf("%d bytes are free on the disk of %s where the store needs %d, so make room there: %w", free, st.home.Name, need, errNoSpace)
 	}
 	return nil // where it cannot be told, the attempt decides
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+
+	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 )
 
 // DiskUse returns how many bytes of the disk the store takes, all namespaces
@@ -15,11 +17,11 @@ func (s *FS) DiskUse(ctx context.Context) (int64, error) {
 	}
 	defer s.leave()
 	var total int64
-	err := filepath.WalkDir(s.st.dir, func(_ string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(s.st.dir+"/.", func(_ string, e fs.DirEntry, err error) error {
 		if err == nil {
 			var info fs.FileInfo
 			if info, err = e.Info(); err == nil {
-				total += allocated(info)
+				total += layout.Allocated(info)
 			}
 		}
 		if errors.Is(err, fs.ErrNotExist) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 
 	"github.com/goliathfs/goliathfs/vfs"
@@ -28,7 +29,14 @@ func (Badger) Open(ctx context.Context, o Options) (Database, error) {
 	view, err := badgerfs.Open(ctx, o.Target, &opts)
 	if errors.Is(err, badgerfs.ErrNeedsRecovery) { // its writer was killed: recovering is no change of its files
 		opts.ReadOnly = false
+		reason := err
 		view, err = badgerfs.Open(ctx, o.Target, &opts)
+		switch {
+		case err == nil:
+			o.Note(fmt.Sprintf("the last writer of %s was killed, so it was opened for writing once, which took in what that had left", o.Name))
+		case errors.Is(err, fs.ErrPermission):
+			err = fmt.Errorf("%w, which this user may not: have its owner look at it with goliathfs ls %s", bareOpen(reason), o.Name)
+		}
 	}
 	if err != nil {
 		return nil, o.hint(bareOpen(err))

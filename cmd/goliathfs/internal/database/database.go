@@ -37,6 +37,8 @@ type Options struct {
 	Target    string // the folder, the file or the server
 	Namespace string // "" means the default one
 	ReadOnly  bool   // not a byte beside the database may change either
+	// Note tells a person, in one sentence, what opening did beyond that.
+	Note func(text string)
 	// NewRevision and Now are for what is written; nil means their defaults.
 	NewRevision revision.Func
 	Now         func() time.Time

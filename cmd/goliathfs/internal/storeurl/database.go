@@ -40,7 +40,7 @@ func (o *Opener) database(ctx context.Context, u URL, want Want) (vfs.Backend, e
 	}
 	db, err := f.kind.Open(ctx, database.Options{
 		Want: want, Name: u.String(), Target: u.Target, Namespace: u.Namespace, ReadOnly: u.ReadOnly,
-		NewRevision: o.NewRevision, Now: o.Now,
+		NewRevision: o.NewRevision, Now: o.Now, Note: func(text string) { o.notes = append(o.notes, text) },
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !want.Create:

@@ -79,12 +79,16 @@ type Opener struct {
 	opened  []io.Closer
 	alone   map[string]openAlone // by name on the host, without symbolic links
 	leftOut []vfs.LeftOut
+	notes   []string
 	making  sync.Mutex // held while a store is made that Want.Lazy put off
 }
 
 // LeftOut returns what seeds hold that cannot be a virtual file, of the stores
 // opened so far.
 func (o *Opener) LeftOut() []vfs.LeftOut { return o.leftOut }
+
+// Notes returns what people should know of how the stores were opened, in sentences.
+func (o *Opener) Notes() []string { return o.notes }
 
 // Open opens the store of a Spec and those of its routes. Where two stores share
 // a database, open the one to write to first. Errors are sentences that name the

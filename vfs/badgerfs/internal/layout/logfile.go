@@ -1,4 +1,4 @@
-package badgerfs
+package layout
 
 import (
 	"bufio"
@@ -46,6 +46,8 @@ func (e logEntry) version() uint64 {
 	return math.MaxUint64 - binary.BigEndian.Uint64(e.key[len(e.key)-versionLen:])
 }
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 var errLogEnd = errors.New("no further entry")
 
 // logReader reads the entries of a file.
@@ -56,10 +58,10 @@ type logReader struct {
 }
 
 func newLogReader(f *os.File) (*logReader, error) {
-	if _, err := f.Seek(logHeader, io.SeekStart); err != nil {
+	if _, err := f.Seek(LogHeader, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return &logReader{r: bufio.NewReaderSize(f, 1<<16), end: logHeader}, nil
+	return &logReader{r: bufio.NewReaderSize(f, 1<<16), end: LogHeader}, nil
 }
 
 // next returns the next entry, or errLogEnd where there is no sound one.
@@ -133,8 +135,8 @@ func (h *headReader) read() (flags byte, klen, vlen uint64, err error) {
 	return flags, nums[0], nums[1], nil
 }
 
-// readLog reads all entries of a file and returns where the last sound one ends.
-func readLog(path string) (end int64, err error) {
+// ReadLog reads all entries of a file and returns where the last sound one ends.
+func ReadLog(path string) (end int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
@@ -154,7 +156,8 @@ func readLog(path string) (end int64, err error) {
 // writes its number, so a gap means that acknowledged commits are gone, unless a
 // table has what the gap held: memtables go to tables in order.
 type trail struct {
-	tally   tally
+	tally   Tally
+	commits []byte // the key under which a commit writes its number
 	flushed uint64 // the newest version in any table
 	commit  uint64 // the newest number seen
 	version uint64 // and its version
@@ -180,7 +183,7 @@ func (t *trail) follow(path string) error {
 			return err
 		}
 		switch {
-		case e.flags&flagTxn != 0 && bytes.Equal(e.name(), commitsKey) && len(e.value) == 8:
+		case e.flags&flagTxn != 0 && bytes.Equal(e.name(), t.commits) && len(e.value) == 8:
 			open = binary.BigEndian.Uint64(e.value)
 		case e.flags&flagTxnEnd != 0 && open != 0:
 			if t.commit != 0 && open > t.commit+1 && t.flushed < e.version()-1 && !t.tally.excuses(t.commit) {

@@ -1,8 +1,10 @@
-package badgerfs
+package layout
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,8 +13,8 @@ import (
 
 const markFile = "commits"
 
-// tally is the content of the mark: what the database must hold at least.
-type tally struct {
+// Tally is the content of the mark: what the database must hold at least.
+type Tally struct {
 	Commits  uint64 // acknowledged
 	Synced   uint64 // of these, on disk for certain
 	Manifest int64  // length of Badger's MANIFEST at that time, in bytes
@@ -23,35 +25,39 @@ type tally struct {
 // place, within one sector of the disk.
 const tallyLine = "commits %020d synced %020d manifest %012d boot %s\n"
 
-// mark keeps the tally beside the database, so that a database which lost
+// Mark keeps the tally beside the database, so that a database which lost
 // commits gives itself away. It is written after each commit and before the
 // commit is acknowledged, by the leader of the group, and not synced: it may be
 // older than the database but never newer, except that after a loss of power a
 // relaxed database may be older than both.
-type mark struct {
+type Mark struct {
 	f        *os.File // nil when the store is read-only
-	manifest string   // path
+	file     string   // its name
+	info     os.FileInfo
+	written  []byte // its content
+	manifest string // path
 	relaxed  bool
 	log      *slog.Logger
-	last     tally // written by the leader only
+	last     Tally // written by the leader only
 }
 
-func readTally(dir string) (tally, error) {
+func readTally(dir string) (Tally, error) {
 	line, err := os.ReadFile(filepath.Join(dir, markFile))
 	if err != nil {
-		return tally{}, err
+		return Tally{}, err
 	}
-	var t tally
+	var t Tally
 	if _, err := fmt.Sscanf(string(line), tallyLine, &t.Commits, &t.Synced, &t.Manifest, &t.Boot); err != nil {
-		return tally{}, fmt.Errorf("it is unreadable: %w", err)
+		return Tally{}, fmt.Errorf("it is unreadable: %w", err)
 	}
 	return t, nil
 }
 
-// openMark prepares to write the mark of a store that holds n commits, of which
+// OpenMark prepares to write the mark of a store that holds n commits, of which
 // so many were synced.
-func openMark(dir string, opts Options, n, synced uint64) (*mark, error) {
-	m := &mark{manifest: filepath.Join(dir, badgerDir, manifestFile), relaxed: opts.Relaxed, log: opts.Logger}
+func OpenMark(home *Home, opts Options, n, synced uint64) (*Mark, error) {
+	dir := home.Path()
+	m := &Mark{manifest: filepath.Join(dir, BadgerDir, manifestFile), relaxed: opts.Relaxed, log: opts.Logger}
 	if opts.ReadOnly {
 		return m, nil
 	}
@@ -59,18 +65,21 @@ func openMark(dir string, opts Options, n, synced uint64) (*mark, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.f = f
-	m.last = tally{Synced: synced, Boot: bootID()}
-	m.note(n)
+	m.f, m.file = f, filepath.Join(home.dir.Name(), markFile)
+	if m.info, err = f.Stat(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	m.last = Tally{Synced: synced, Boot: bootID()}
+	m.Note(n)
 	if err := f.Sync(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return m, nil
 }
 
-// note records that n commits are made. A failure costs some watchfulness, not
+// Note records that n commits are made. A failure costs some watchfulness, not
 // the write, so it is only logged.
-func (m *mark) note(n uint64) {
+func (m *Mark) Note(n uint64) {
 	m.last.Commits = n
 	if !m.relaxed {
 		m.last.Synced = n
@@ -83,29 +92,51 @@ func (m *mark) note(n uint64) {
 	}
 }
 
-// sync records that n commits are on disk.
-func (m *mark) sync(n uint64) error {
+// Sync records that n commits are on disk.
+func (m *Mark) Sync(n uint64) error {
 	m.last.Synced = n
-	m.note(n)
+	m.Note(n)
 	return m.f.Sync()
 }
 
-func (m *mark) put() error {
-	line := fmt.Appendf(nil, tallyLine, m.last.Commits, m.last.Synced, m.last.Manifest, m.last.Boot)
+func (m *Mark) put() error {
+	line := m.last.line()
 	_, err := m.f.WriteAt(line, 0)
+	if err == nil {
+		m.written = line
+	}
 	return err
 }
 
-func (m *mark) close() error {
+func (t Tally) line() []byte {
+	return fmt.Appendf(nil, tallyLine, t.Commits, t.Synced, t.Manifest, t.Boot)
+}
+
+// Here reports whether the mark is at its name and as it was written last: a store
+// that was copied over this one, file by file, brings a mark of its own.
+func (m *Mark) Here() error {
+	if err := sameAs(m.file, m.info); err != nil {
+		return err
+	}
+	found := make([]byte, len(m.written)+1)
+	n, err := m.f.ReadAt(found, 0)
+	if err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(found[:n], m.written) {
+		return lostf("another store was copied over %s", filepath.Dir(m.file))
+	}
+	return nil
+}
+
+// Close ends it; m may be nil.
+func (m *Mark) Close() error {
 	if m == nil || m.f == nil {
 		return nil
 	}
 	return m.f.Close()
 }
 
-// shortage returns an error when fewer commits are there, n, than were
+// Shortage returns an error when fewer commits are there, n, than were
 // acknowledged, unless they were relaxed ones and the power was lost since.
-func (t tally) shortage(n uint64, log *slog.Logger) error {
+func (t Tally) Shortage(n uint64, log *slog.Logger) error {
 	if n >= t.Commits {
 		return nil
 	}
@@ -118,7 +149,7 @@ func (t tally) shortage(n uint64, log *slog.Logger) error {
 
 // excuses reports whether the commits after n may be missing: they were relaxed,
 // and the operating system was started anew since.
-func (t tally) excuses(n uint64) bool {
+func (t Tally) excuses(n uint64) bool {
 	return n >= t.Synced && (t.Boot != bootID() || t.Boot == unknownBoot)
 }
 

@@ -1,4 +1,4 @@
-package badgerfs
+package layout
 
 import (
 	"errors"
@@ -18,12 +18,13 @@ const verifyBytes = 32 << 20
 // maxLevels is Badger's number of levels.
 const maxLevels = 7
 
-func tableName(id uint64) string { return table.IDToFilename(id) }
+// TableName returns the name of a table in badger/.
+func TableName(id uint64) string { return table.IDToFilename(id) }
 
-// checkTable looks whether Badger can read a table: its index, and with full
+// CheckTable looks whether Badger can read a table: its index, and with full
 // every block of it. Badger itself ends the process over some of what this finds.
 // It returns the newest version in the table.
-func checkTable(path string, id uint64, tm badger.TableManifest, full bool) (version uint64, err error) {
+func CheckTable(path string, id uint64, tm badger.TableManifest, full bool) (version uint64, err error) {
 	switch {
 	case int(tm.Level) >= maxLevels:
 		return 0, fmt.Errorf("it is on level %d", tm.Level)

@@ -1,4 +1,4 @@
-package badgerfs
+package layout
 
 import (
 	"bytes"
@@ -16,16 +16,16 @@ import (
 
 // The names of Badger's files that matter here.
 const (
-	badgerDir    = "badger"
+	BadgerDir    = "badger"
 	manifestFile = "MANIFEST"
 	keysFile     = "KEYREGISTRY"
 	discardFile  = "DISCARD"
-	pidFile      = "LOCK"
+	PIDFile      = "LOCK"
 	tableExt     = ".sst"
-	valueExt     = ".vlog"
+	ValueExt     = ".vlog"
 	memExt       = ".mem"
 
-	logHeader = 20 // bytes before the first entry of a .vlog or .mem file
+	LogHeader = 20 // bytes before the first entry of a .vlog or .mem file
 )
 
 var badgerName = regexp.MustCompile(`^([0-9]+\.(sst|vlog|mem)|MANIFEST|MANIFEST-REWRITE|KEYREGISTRY|REWRITE-KEYREGISTRY|DISCARD|LOCK)$`)
@@ -61,11 +61,11 @@ func (inv inventory) write(dir string) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil // replacing it would cost two syncs of the disk
 	}
-	return writeFile(path, text)
+	return WriteFile(path, text)
 }
 
-// files keeps the inventory of an open store. It is safe for concurrent use.
-type files struct {
+// Files keeps the inventory of an open store. It is safe for concurrent use.
+type Files struct {
 	dir     string
 	relaxed bool // Badger does not sync value logs
 
@@ -76,8 +76,14 @@ type files struct {
 	known   map[string]bool // value logs that were listed; guarded by mu
 }
 
-// start takes over what is known of a store that is about to be opened.
-func (f *files) start(s sight) {
+// NewFiles returns the inventory of the store in dir, where Badger does not sync
+// value logs when it is relaxed.
+func NewFiles(dir string, relaxed bool) *Files {
+	return &Files{dir: dir, relaxed: relaxed, known: map[string]bool{}}
+}
+
+// Start takes over what is known of a store that is about to be opened.
+func (f *Files) Start(s Sight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for name := range s.inventory.Files {
@@ -89,59 +95,59 @@ func (f *files) start(s sight) {
 	}
 }
 
-// record writes the inventory of the store as it is now.
-func (f *files) record(closed bool) error {
+// Record writes the inventory of the store as it is now.
+func (f *Files) Record(closed bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.put(closed)
 }
 
-func (f *files) put(closed bool) error {
-	sizes, err := badgerFiles(f.dir)
+func (f *Files) put(closed bool) error {
+	sizes, err := List(f.dir)
 	if err != nil {
 		return err
 	}
 	f.look(sizes)
 	inv := inventory{Closed: closed, Files: map[string]int64{}}
 	for name, size := range sizes {
-		n := fileNumber(name)
-		sealed := filepath.Ext(name) == valueExt && f.keepLog <= n && n < f.newest && size > logHeader
+		n := FileNumber(name)
+		sealed := filepath.Ext(name) == ValueExt && f.keepLog <= n && n < f.newest && size > LogHeader
 		if sealed {
 			if err := f.seal(name); err != nil {
 				return err
 			}
 		}
-		if sealed || closed && name != discardFile && name != pidFile {
+		if sealed || closed && name != discardFile && name != PIDFile {
 			inv.Files[name] = size
 		}
 	}
 	// Badger syncs its logs but not the directory that names them.
-	if err := syncDir(filepath.Join(f.dir, badgerDir)); err != nil {
+	if err := SyncDir(filepath.Join(f.dir, BadgerDir)); err != nil {
 		return err
 	}
 	return inv.write(f.dir)
 }
 
 // look finds out which logs are being written to.
-func (f *files) look(sizes map[string]int64) {
+func (f *Files) look(sizes map[string]int64) {
 	f.newest, f.newMem = 0, 0
 	for name := range sizes {
 		switch filepath.Ext(name) {
-		case valueExt:
-			f.newest = max(f.newest, fileNumber(name))
+		case ValueExt:
+			f.newest = max(f.newest, FileNumber(name))
 		case memExt:
-			f.newMem = max(f.newMem, fileNumber(name))
+			f.newMem = max(f.newMem, FileNumber(name))
 		}
 	}
 }
 
 // seal syncs a value log that is about to be listed for the first time, where
 // Badger has not: what the inventory promises must outlive a loss of power.
-func (f *files) seal(name string) error {
+func (f *Files) seal(name string) error {
 	if !f.relaxed || f.known[name] {
 		return nil
 	}
-	log, err := os.Open(filepath.Join(f.dir, badgerDir, name))
+	log, err := os.Open(filepath.Join(f.dir, BadgerDir, name))
 	if err != nil {
 		return err
 	}
@@ -149,8 +155,8 @@ func (f *files) seal(name string) error {
 	return errors.Join(log.Sync(), log.Close())
 }
 
-// follow writes the inventory anew when Badger has begun another log.
-func (f *files) follow() error {
+// Follow writes the inventory anew when Badger has begun another log.
+func (f *Files) Follow() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, next := range []string{f.logPath(f.newest + 1), f.memPath(f.newMem + 1)} {
@@ -161,51 +167,81 @@ func (f *files) follow() error {
 	return nil
 }
 
-// forget takes today's value logs from the inventory, before Compact may remove
+// Here reports whether the logs that Badger is writing to have their names.
+func (f *Files) Here() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.named() {
+		return nil
+	}
+	sizes, err := List(f.dir)
+	if err != nil {
+		return err
+	}
+	newest := f.newest
+	f.look(sizes) // Badger may have begun others
+	if f.newest < newest || f.newest == 0 || f.newMem == 0 || !f.named() {
+		return lostf("the files in %s are gone, they were removed or renamed", BadgerDir)
+	}
+	return nil
+}
+
+// named reports whether the newest logs that are known are there.
+func (f *Files) named() bool {
+	for _, name := range []string{f.logPath(f.newest), f.memPath(f.newMem)} {
+		if _, err := os.Lstat(name); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Forget takes today's value logs from the inventory, before Compact may remove
 // them. Badger removes a log that is in use some time later, so they do not come
 // back before the store is opened again.
-func (f *files) forget() error {
+func (f *Files) Forget() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keepLog = f.newest + 1
 	return f.put(false)
 }
 
-// roomInLog returns about how many bytes fit in the value log being written to,
-// 0 when it holds so little that what is stale in it hides no log worth a rewrite.
-func (f *files) roomInLog() int64 {
+// RoomInLog returns about how many bytes fit in the value log being written to,
+// which takes capacity in all; 0 when it holds so small a share of that, ratio, that
+// what is stale in it hides no log worth a rewrite.
+func (f *Files) RoomInLog(capacity int64, ratio float64) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	info, err := os.Stat(f.logPath(f.newest))
 	if err != nil {
 		return 0
 	}
-	used := allocated(info)
-	if float64(used) < rewriteRatio*valueLogSize {
+	used := Allocated(info)
+	if float64(used) < ratio*float64(capacity) {
 		return 0
 	}
-	return max(0, valueLogSize-used)
+	return max(0, capacity-used)
 }
 
-// newestLog returns the number of the value log being written to.
-func (f *files) newestLog() int {
+// NewestLog returns the number of the value log being written to.
+func (f *Files) NewestLog() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.newest
 }
 
-func (f *files) logPath(n int) string {
-	return filepath.Join(f.dir, badgerDir, fmt.Sprintf("%06d%s", n, valueExt))
+func (f *Files) logPath(n int) string {
+	return filepath.Join(f.dir, BadgerDir, fmt.Sprintf("%06d%s", n, ValueExt))
 }
 
-func (f *files) memPath(n int) string {
-	return filepath.Join(f.dir, badgerDir, fmt.Sprintf("%05d%s", n, memExt))
+func (f *Files) memPath(n int) string {
+	return filepath.Join(f.dir, BadgerDir, fmt.Sprintf("%05d%s", n, memExt))
 }
 
-// badgerFiles returns the length of each of Badger's files, or an error that
+// List returns the length of each of Badger's files, or an error that
 // matches ErrForeign when there are others.
-func badgerFiles(dir string) (map[string]int64, error) {
-	entries, err := os.ReadDir(filepath.Join(dir, badgerDir))
+func List(dir string) (map[string]int64, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, BadgerDir))
 	if err != nil {
 		return nil, err
 	}
@@ -219,15 +255,15 @@ func badgerFiles(dir string) (map[string]int64, error) {
 			return nil, err
 		}
 		if !badgerName.MatchString(e.Name()) || !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%w: %s does not belong there, so move it away", ErrForeign, filepath.Join(badgerDir, e.Name()))
+			return nil, fmt.Errorf("%w: %s does not belong there, so move it away", ErrForeign, filepath.Join(BadgerDir, e.Name()))
 		}
 		sizes[e.Name()] = info.Size()
 	}
 	return sizes, nil
 }
 
-// fileNumber returns the number in a name such as 000012.vlog, 0 for others.
-func fileNumber(name string) int {
+// FileNumber returns the number in a name such as 000012.vlog, 0 for others.
+func FileNumber(name string) int {
 	n, _ := strconv.Atoi(strings.TrimSuffix(name, filepath.Ext(name)))
 	return n
 }
@@ -235,8 +271,8 @@ func fileNumber(name string) int {
 // newSuffix marks a file that is to replace another.
 const newSuffix = ".new"
 
-// writeFile replaces a file so that it has either content after a crash.
-func writeFile(path string, content []byte) error {
+// WriteFile replaces a file so that it has either content after a crash.
+func WriteFile(path string, content []byte) error {
 	tmp := path + newSuffix
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -250,5 +286,5 @@ func writeFile(path string, content []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(tmp))
 	}
-	return syncDir(filepath.Dir(path))
+	return SyncDir(filepath.Dir(path))
 }

@@ -1,4 +1,4 @@
-package badgerfs
+package layout
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,25 +16,33 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// sight is what inspect saw of a store.
-type sight struct {
+// Options say how a store is about to be opened.
+type Options struct {
+	ReadOnly, AcceptLoss, Relaxed bool
+	// Commits is the key under which each commit writes its number.
+	Commits []byte
+	Logger  *slog.Logger
+}
+
+// Sight is what Inspect saw of a store.
+type Sight struct {
 	dir       string
 	sizes     map[string]int64 // of Badger's files
 	version   uint64           // the newest in any table
 	manifest  badger.Manifest
 	replayed  int64 // length of the manifest as far as it can be read
-	tally     tally
+	Tally     Tally
 	inventory inventory
 }
 
-// inspect looks at every file of a store before Badger is let near it, because
+// Inspect looks at every file of a store before Badger is let near it, because
 // Badger throws away what it cannot read. It changes nothing.
 //
 // What is wrong with the format or the tables keeps Badger from opening the
 // store at all; the rest AcceptLoss accepts.
-func inspect(dir string, o Options) (s sight, err error) {
+func Inspect(dir string, o Options) (s Sight, err error) {
 	s.dir = dir
-	if s.sizes, err = badgerFiles(dir); err != nil {
+	if s.sizes, err = List(dir); err != nil {
 		return s, err
 	}
 	for _, look := range []func() error{func() error { return s.checkRights(o) }, s.readManifest, s.checkKeys, s.checkTables} {
@@ -51,7 +60,7 @@ func inspect(dir string, o Options) (s sight, err error) {
 		}
 	}
 	if o.ReadOnly && s.needsRecovery() {
-		return s, needsRecovery()
+		return s, NeedsRecovery()
 	}
 	return s, nil
 }
@@ -59,15 +68,15 @@ func inspect(dir string, o Options) (s sight, err error) {
 // checkRights opens each file as it will be opened later. One that may not be
 // read says nothing about what is in it, so it is no damage; and Badger's own
 // words for it take several lines.
-func (s *sight) checkRights(o Options) error {
+func (s *Sight) checkRights(o Options) error {
 	how := os.O_RDWR
 	if o.ReadOnly {
 		how = os.O_RDONLY
 	}
 	modes := map[string]int{markFile: os.O_RDONLY, inventoryFile: os.O_RDONLY}
 	for name := range s.sizes {
-		if name != pidFile && (name != discardFile || !o.ReadOnly) { // these are not needed
-			modes[filepath.Join(badgerDir, name)] = how
+		if name != PIDFile && (name != discardFile || !o.ReadOnly) { // these are not needed
+			modes[filepath.Join(BadgerDir, name)] = how
 		}
 	}
 	for name, how := range modes {
@@ -86,9 +95,9 @@ func (s *sight) checkRights(o Options) error {
 }
 
 // needsRecovery reports whether Badger would have to write to open the store.
-func (s *sight) needsRecovery() bool {
+func (s *Sight) needsRecovery() bool {
 	for name, size := range s.sizes {
-		if filepath.Ext(name) == memExt || filepath.Ext(name) == valueExt && size == 0 {
+		if filepath.Ext(name) == memExt || filepath.Ext(name) == ValueExt && size == 0 {
 			return true
 		}
 	}
@@ -100,10 +109,10 @@ func (s *sight) needsRecovery() bool {
 const badgerVersion = 8
 
 // readManifest reads which tables there are.
-func (s *sight) readManifest() error {
-	f, err := os.Open(filepath.Join(s.dir, badgerDir, manifestFile))
+func (s *Sight) readManifest() error {
+	f, err := os.Open(filepath.Join(s.dir, BadgerDir, manifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return beyondRepair("%s is missing", manifestFile)
+		return BeyondRepair("%s is missing", manifestFile)
 	}
 	if err != nil {
 		return err
@@ -111,7 +120,7 @@ func (s *sight) readManifest() error {
 	defer f.Close()
 	var head [8]byte // "Bdgr", the application's version, Badger's version
 	if _, err := io.ReadFull(f, head[:]); err != nil || string(head[:4]) != "Bdgr" {
-		return beyondRepair("%s does not start like one", manifestFile)
+		return BeyondRepair("%s does not start like one", manifestFile)
 	}
 	if app, v := binary.BigEndian.Uint16(head[4:]), binary.BigEndian.Uint16(head[6:]); app != 0 || v != badgerVersion {
 		return fmt.Errorf("%w: Badger's files are of version %d.%d where this program knows 0.%d, so open it with the program that made it", ErrFormat, app, v, badgerVersion)
@@ -124,42 +133,42 @@ func (s *sight) readManifest() error {
 		return err
 	})
 	if err != nil {
-		return beyondRepair("%s is unreadable (%v)", manifestFile, err)
+		return BeyondRepair("%s is unreadable (%v)", manifestFile, err)
 	}
 	return nil
 }
 
 // checkKeys looks at the key registry, which holds no key in a store of ours.
-func (s *sight) checkKeys() error {
-	text, err := os.ReadFile(filepath.Join(s.dir, badgerDir, keysFile))
+func (s *Sight) checkKeys() error {
+	text, err := os.ReadFile(filepath.Join(s.dir, BadgerDir, keysFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return beyondRepair("%s is missing", keysFile)
+		return BeyondRepair("%s is missing", keysFile)
 	}
 	if err != nil {
 		return err
 	}
 	const iv = 16
 	if len(text) < iv || !bytes.Equal(text[iv:], []byte("Hello Badger")) {
-		return beyondRepair("%s is altered or encrypted", keysFile)
+		return BeyondRepair("%s is altered or encrypted", keysFile)
 	}
 	return nil
 }
 
 // checkTables looks at the tables that the manifest names.
-func (s *sight) checkTables() error {
+func (s *Sight) checkTables() error {
 	var total int64
 	ids := slices.Sorted(maps.Keys(s.manifest.Tables))
 	for _, id := range ids {
-		total += s.sizes[tableName(id)]
+		total += s.sizes[TableName(id)]
 	}
 	for _, id := range ids {
-		name := tableName(id)
+		name := TableName(id)
 		if s.sizes[name] == 0 {
-			return beyondRepair("the table %s is missing or empty", name)
+			return BeyondRepair("the table %s is missing or empty", name)
 		}
-		version, err := checkTable(filepath.Join(s.dir, badgerDir, name), id, s.manifest.Tables[id], total <= verifyBytes)
+		version, err := CheckTable(filepath.Join(s.dir, BadgerDir, name), id, s.manifest.Tables[id], total <= verifyBytes)
 		if err != nil {
-			return beyondRepair("the table %s is unreadable (%v)", name, err)
+			return BeyondRepair("the table %s is unreadable (%v)", name, err)
 		}
 		s.version = max(s.version, version)
 	}
@@ -167,8 +176,8 @@ func (s *sight) checkTables() error {
 }
 
 // readNotes reads what was noted about the store beside the database.
-func (s *sight) readNotes() (err error) {
-	if s.tally, err = readTally(s.dir); err != nil {
+func (s *Sight) readNotes() (err error) {
+	if s.Tally, err = readTally(s.dir); err != nil {
 		return damagedStore("%s: %v", markFile, err)
 	}
 	if s.inventory, err = readInventory(s.dir); err != nil {
@@ -178,13 +187,13 @@ func (s *sight) readNotes() (err error) {
 }
 
 // checkInventory compares the files with those that must be there.
-func (s *sight) checkInventory() error {
+func (s *Sight) checkInventory() error {
 	for name, size := range s.inventory.Files {
 		now, exists := s.sizes[name]
 		switch {
 		case !exists:
 			return damagedStore("%s is missing", name)
-		case now < size, now > size && filepath.Ext(name) != valueExt: // Badger ignores what follows the last value
+		case now < size, now > size && filepath.Ext(name) != ValueExt: // Badger ignores what follows the last value
 			return damagedStore("%s has %d bytes instead of %d", name, now, size)
 		}
 	}
@@ -193,7 +202,7 @@ func (s *sight) checkInventory() error {
 	}
 	for name := range s.sizes {
 		_, known := s.inventory.Files[name]
-		if ext := filepath.Ext(name); !known && (ext == tableExt || ext == valueExt || ext == memExt) {
+		if ext := filepath.Ext(name); !known && (ext == tableExt || ext == ValueExt || ext == memExt) {
 			return damagedStore("%s was not there when it was closed", name)
 		}
 	}
@@ -206,8 +215,8 @@ const manifestGrows = 64 << 10
 
 // checkManifestLength finds a manifest that was cut, which would be one that
 // knows fewer tables. An entry that was only begun when power was lost is fine.
-func (s *sight) checkManifestLength() error {
-	noted := s.tally.Manifest
+func (s *Sight) checkManifestLength() error {
+	noted := s.Tally.Manifest
 	if s.replayed < noted && (noted < manifestGrows || s.replayed < s.sizes[manifestFile]) {
 		return damagedStore("%s has %d readable bytes instead of %d", manifestFile, s.replayed, noted)
 	}
@@ -216,36 +225,36 @@ func (s *sight) checkManifestLength() error {
 
 // checkLogs follows the commits through the logs of memtables that were not yet
 // in a table when the process ended.
-func (s *sight) checkLogs(o Options) error {
+func (s *Sight) checkLogs(o Options) error {
 	var names []string
 	for name := range s.sizes {
 		if filepath.Ext(name) == memExt {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return fileNumber(a) - fileNumber(b) })
-	trail := trail{tally: s.tally, flushed: s.version}
+	slices.SortFunc(names, func(a, b string) int { return FileNumber(a) - FileNumber(b) })
+	trail := trail{tally: s.Tally, flushed: s.version, commits: o.Commits}
 	for _, name := range names {
-		if err := trail.follow(filepath.Join(s.dir, badgerDir, name)); err != nil {
+		if err := trail.follow(filepath.Join(s.dir, BadgerDir, name)); err != nil {
 			return err
 		}
 	}
 	// The tables have no count that can be seen from here, but the first
 	// transaction of a store is no commit, so commit n is of version n+1 at least.
 	most := max(trail.commit, max(s.version, 1)-1)
-	return s.tally.shortage(most, o.Logger)
+	return s.Tally.Shortage(most, o.Logger)
 }
 
 // discardLength is the least length of Badger's statistics of the value logs.
 const discardLength = 1 << 20
 
-// prepare notes that the store is open, and removes the empty files that a
+// Prepare notes that the store is open, and removes the empty files that a
 // process leaves when it is killed while it makes or removes a log, which Badger
 // does not expect.
-func (s *sight) prepare() error {
+func (s *Sight) Prepare() error {
 	open := inventory{Files: map[string]int64{}}
 	for name, size := range s.inventory.Files {
-		if filepath.Ext(name) == valueExt && size > logHeader { // Badger removes the others
+		if filepath.Ext(name) == ValueExt && size > LogHeader { // Badger removes the others
 			open.Files[name] = size
 		}
 	}
@@ -254,8 +263,8 @@ func (s *sight) prepare() error {
 	}
 	for name, size := range s.sizes {
 		ext := filepath.Ext(name)
-		if size == 0 && (ext == valueExt || ext == memExt) || name == discardFile && size < discardLength {
-			err := os.Remove(filepath.Join(s.dir, badgerDir, name))
+		if size == 0 && (ext == ValueExt || ext == memExt) || name == discardFile && size < discardLength {
+			err := os.Remove(filepath.Join(s.dir, BadgerDir, name))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}

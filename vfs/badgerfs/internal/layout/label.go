@@ -1,4 +1,4 @@
-package badgerfs
+package layout
 
 import (
 	"bytes"
@@ -12,31 +12,31 @@ import (
 	"strings"
 )
 
-// label is what goliathfs.json holds.
-type label struct {
+// Label is what goliathfs.json holds.
+type Label struct {
 	About   string `json:"about"`
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	// State is stateMaking until the store has been made in full: before, it has
+	// State is Making until the store has been made in full: before, it has
 	// never held a file.
 	State string `json:"state"`
 }
 
 const (
-	stateMaking = "making"
-	stateReady  = "ready"
+	Making = "making"
+	Ready  = "ready"
 )
 
 const (
-	labelFile     = "goliathfs.json"
-	labelFormat   = "goliathfs-badger"
-	formatVersion = 1
+	LabelFile     = "goliathfs.json"
+	LabelFormat   = "goliathfs-badger"
+	FormatVersion = 1
 )
 
-// survey looks what dir holds. No label and no error: nothing, so a store can be
+// Survey looks what dir holds. No label and no error: nothing, so a store can be
 // made there.
-func survey(dir string) (*label, error) {
-	text, err := os.ReadFile(filepath.Join(dir, labelFile))
+func Survey(dir string) (*Label, error) {
+	text, err := os.ReadFile(filepath.Join(dir, LabelFile))
 	if err == nil {
 		return readLabel(dir, text)
 	}
@@ -59,12 +59,12 @@ func survey(dir string) (*label, error) {
 // justLocked reports whether a store was about to be made in dir.
 func justLocked(dir string, entries []fs.DirEntry) bool {
 	for _, e := range entries {
-		if e.Name() != badgerDir && e.Name() != labelFile+newSuffix {
+		if e.Name() != BadgerDir && e.Name() != LabelFile+newSuffix {
 			return false
 		}
 	}
-	inside, err := os.ReadDir(filepath.Join(dir, badgerDir))
-	return err == nil && (len(inside) == 0 || len(inside) == 1 && inside[0].Name() == pidFile)
+	inside, err := os.ReadDir(filepath.Join(dir, BadgerDir))
+	return err == nil && (len(inside) == 0 || len(inside) == 1 && inside[0].Name() == PIDFile)
 }
 
 // foreign says what is in a directory that has no label.
@@ -74,8 +74,8 @@ func foreign(entries []fs.DirEntry) error {
 		switch e.Name() {
 		case manifestFile:
 			return fmt.Errorf("%w: it is a Badger database that another program made, so name another directory", ErrForeign)
-		case markFile, inventoryFile, badgerDir:
-			return beyondRepair("%s is missing", labelFile)
+		case markFile, inventoryFile, BadgerDir:
+			return BeyondRepair("%s is missing", LabelFile)
 		}
 		names = append(names, e.Name())
 	}
@@ -86,26 +86,26 @@ func foreign(entries []fs.DirEntry) error {
 }
 
 // readLabel takes the text of the label in dir apart.
-func readLabel(dir string, text []byte) (*label, error) {
-	var l label
+func readLabel(dir string, text []byte) (*Label, error) {
+	var l Label
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
-		return nil, beyondRepair("%s is unreadable (%v)", labelFile, err)
+		return nil, BeyondRepair("%s is unreadable (%v)", LabelFile, err)
 	}
 	switch {
-	case l.Format != labelFormat:
-		return nil, fmt.Errorf("%w: %s says it is of format %q, so open it with the program that made it", ErrForeign, labelFile, l.Format)
-	case l.Version != formatVersion:
-		return nil, fmt.Errorf("%w: it is of version %d where this program knows %d, so open it with the program that made it", ErrFormat, l.Version, formatVersion)
+	case l.Format != LabelFormat:
+		return nil, fmt.Errorf("%w: %s says it is of format %q, so open it with the program that made it", ErrForeign, LabelFile, l.Format)
+	case l.Version != FormatVersion:
+		return nil, fmt.Errorf("%w: it is of version %d where this program knows %d, so open it with the program that made it", ErrFormat, l.Version, FormatVersion)
 	}
 	switch t, _ := readTally(dir); {
-	case l.State == stateReady:
+	case l.State == Ready:
 		return &l, nil
-	case l.State == stateMaking && t.Commits == 0:
+	case l.State == Making && t.Commits == 0:
 		return &l, nil
 	}
-	return nil, beyondRepair("%s says %q, which it is not", labelFile, l.State)
+	return nil, BeyondRepair("%s says %q, which it is not", LabelFile, l.State)
 }
 
 func fileKind(path string) string {
@@ -121,25 +121,25 @@ func fileKind(path string) string {
 	return "a file"
 }
 
-// surveyLocked is survey for a directory in which badger/ was made to lock it.
-func surveyLocked(dir string) (*label, error) {
-	_, err := os.Lstat(filepath.Join(dir, labelFile))
+// SurveyLocked is Survey for a directory in which badger/ was made to lock it.
+func SurveyLocked(dir string) (*Label, error) {
+	_, err := os.Lstat(filepath.Join(dir, LabelFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return &label{State: stateMaking}, nil
+		return &Label{State: Making}, nil
 	}
-	return survey(dir)
+	return Survey(dir)
 }
 
-// writeLabel replaces the label.
-func writeLabel(dir, state string) error {
-	text, err := json.MarshalIndent(label{
+// WriteLabel replaces the label.
+func WriteLabel(dir, state string) error {
+	text, err := json.MarshalIndent(Label{
 		About:   "Virtual text files of goliathfs. Open with the goliathfs command (badger:DIR); copy only when it is closed, all of it.",
-		Format:  labelFormat,
-		Version: formatVersion,
+		Format:  LabelFormat,
+		Version: FormatVersion,
 		State:   state,
 	}, "", "\t")
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, labelFile), append(text, '\n'))
+	return WriteFile(filepath.Join(dir, LabelFile), append(text, '\n'))
 }
