@@ -133,13 +133,13 @@ var importRules = append([]importRule{
 	{
 		reason: "one package knows Badger",
 		from:   append(library, "cmd/..."),
-		except: []string{"vfs/badgerfs", "cmd/..."},
+		except: []string{"vfs/badgerfs/...", "cmd/..."},
 		never:  []string{"github.com/dgraph-io/..."},
 	},
 	{
 		reason: "one package knows the SQLite driver",
 		from:   append(library, "cmd/..."),
-		except: []string{"vfs/sqlitefs", "cmd/..."},
+		except: []string{"vfs/sqlitefs/...", "cmd/..."},
 		never:  []string{"github.com/ncruces/...", "database/sql", "database/sql/driver"},
 	},
 	{

@@ -109,7 +109,9 @@ func (st *store) close(view *FS) error {
 // files, and the lock last.
 func (st *store) shut() error {
 	lost := st.whole()
-	if st.home.Gone() { // Badger would try for ever to write its last table
+	if lost != nil && (st.here() == nil || st.home.Gone()) {
+		// Badger would write its last table into what came in the place of its files, or
+		// try for ever to write it in a directory that is removed: it is left behind.
 		return errors.Join(fmt.Errorf("close %s: %w", st.home.Name, lost), st.mark.Close(), st.lock.release(), st.home.Close())
 	}
 	n, countErr := st.count()
