@@ -35,6 +35,11 @@ type Options struct {
 	// XAttr shows user.goliathfs.path, .revision and .route on every file. It
 	// costs a request a file in tools that look for attributes.
 	XAttr bool
+	// Repositories shows .git, .hg and HEAD under their own names, and lets them be
+	// made. Without it they show as .git@held and so on, for git and hg, started
+	// anywhere in the mount, run what a repository's configuration says, and take
+	// what the mount shows for the user's own.
+	Repositories bool
 	// NonEmpty allows a target that holds files; they are hidden while mounted.
 	NonEmpty bool
 	// StateDir is where edits that lost a race are kept, in the folder

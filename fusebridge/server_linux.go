@@ -69,6 +69,7 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 	s := &Server{dir: real, opts: o, stop: stop, done: make(chan struct{})}
 	s.view = view.New(life, b, view.Options{
 		Poll: o.Poll, Timeout: o.Timeout, CacheBytes: o.CacheBytes, Logger: o.Logger, Writable: o.ReadWrite,
+		Repositories: o.Repositories,
 	})
 	if o.ReadWrite {
 		s.overlay, err = overlay.New(s.view, overlay.Options{

@@ -12,6 +12,9 @@ import "strings"
 // Whoever shows a store's files on a host shows such a name as another one, or
 // leaves it out, unless a person asked for it.
 func OfRepository(name string) bool {
+	if name == "" || name[0] < 0x80 && !strings.ContainsRune(".gGhH", rune(name[0])) {
+		return false
+	}
 	plain := strings.Map(func(r rune) rune {
 		if ignoredByHFS(r) {
 			return -1

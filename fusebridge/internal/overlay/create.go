@@ -113,6 +113,8 @@ func (o *Overlay) place(parent uint64, name string) (*tree.Dir, string, fuse.Sta
 	switch {
 	case len(name) > tree.MaxName, vpath.Units(path) > vpath.MaxUnits:
 		return nil, "", fuse.Status(syscall.ENAMETOOLONG)
+	case o.Tree.Holds(name):
+		return nil, "", fuse.EPERM // it would show under another name
 	case vpath.CheckFile(path) != nil:
 		return nil, "", fuse.EINVAL // a character that no path of a store has
 	}

@@ -164,10 +164,14 @@ func (t *Tree) alter(d *Dir, name string, c *Changes, mutate func(*entry)) {
 	before := linesOf(entries)
 	e := entries[0]
 	wasAlive := e.isAlive()
+	e.held = t.Holds(name)
 	mutate(e)
 	switch {
 	case e.isAlive() && !wasAlive:
 		d.alive++
+		if e.held {
+			c.Held = append(c.Held, strings.TrimSuffix(d.Path, "/")+"/"+name)
+		}
 	case !e.isAlive() && wasAlive:
 		d.alive--
 	}

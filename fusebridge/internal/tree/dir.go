@@ -33,6 +33,7 @@ type entry struct {
 	name  string // in the store
 	dir   *Dir
 	file  *File
+	held  bool        // not shown under name, see vpath.OfRepository
 	shown *shownNames // nil while both show under name
 	seq   uint32      // its row in listings
 	made  uint32      // Dir.made then: a listing begun earlier omits it

@@ -13,6 +13,10 @@ import (
 // bytes.
 const MaxName = 255
 
+// Holds reports whether a name is shown as another one, for programs would take what
+// has it for a part of a repository.
+func (t *Tree) Holds(name string) bool { return !t.repositories && vpath.OfRepository(name) }
+
 // shownNames are the names of an entry that cannot show under its own.
 type shownNames struct{ dir, file string }
 
@@ -39,15 +43,18 @@ func (d *Dir) reshow(e *entry) {
 		e.shown = nil
 	}
 	both := e.dir != nil && e.file != nil
-	if !e.isAlive() || !both && len(e.name) <= MaxName {
+	if !e.isAlive() || !both && !e.held && len(e.name) <= MaxName {
 		return
 	}
 	taken := func(name string) bool { return d.child(name) != nil || d.special[name] != nil }
 	s := &shownNames{dir: e.name, file: e.name}
-	if len(e.name) > MaxName {
+	switch {
+	case len(e.name) > MaxName: // also no name of a repository any more
 		s.dir = Shorten(e.name, taken)
-		s.file = s.dir
+	case e.held:
+		s.dir = vpath.Held(e.name, taken)
 	}
+	s.file = s.dir
 	if both {
 		s.file = vpath.Aside(e.name, func(name string) bool { return len(name) <= MaxName && taken(name) })
 		if len(s.file) > MaxName {

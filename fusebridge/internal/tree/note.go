@@ -9,6 +9,7 @@ import (
 // in the order in which to tell it.
 type Changes struct {
 	Notes []Note
+	Held  []string // paths that came to show under another name, see vpath.Held
 	now   time.Time
 }
 

@@ -21,13 +21,16 @@ type Tree struct {
 	bytes   int64           // their size
 	changed chan struct{}   // closed and replaced whenever a file is superseded
 	taken   map[uint64]bool // inode numbers of directories that have another path by now
+
+	repositories bool // names of repositories show as they are
 }
 
 // New returns a tree that shows nothing. started is the modification time of what has
-// none of its own.
-func New(started time.Time) *Tree {
+// none of its own; repositories lets ".git" and its like show under their own names,
+// see vpath.OfRepository.
+func New(started time.Time, repositories bool) *Tree {
 	root := &Dir{Node: Node{Ino: RootID}, Path: "/", Born: started.UnixNano(), names: map[string]*entry{}}
-	return &Tree{root: root, nodes: newNodes(root), started: started, changed: make(chan struct{}), taken: map[uint64]bool{}}
+	return &Tree{root: root, nodes: newNodes(root), started: started, changed: make(chan struct{}), taken: map[uint64]bool{}, repositories: repositories}
 }
 
 // DirAt returns the directory at a canonical path, or nil.

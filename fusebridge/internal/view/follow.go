@@ -101,6 +101,7 @@ func (f *Follower) Apply(e vfs.Event) {
 	f.tree.Lock()
 	f.Reported(e.Path)
 	f.take(e, c)
+	f.sayHeld(c)
 	f.tree.Unlock()
 	f.notify.Tell(c.Notes)
 }
@@ -124,6 +125,16 @@ func (f *Follower) take(e vfs.Event, c *tree.Changes) {
 	default:
 		if shown := f.tree.FileAt(e.Path); shown != nil && shown.Rev != "" { // else it is not the store's
 			f.tree.Hide(e.Path, e.Old, c)
+		}
+	}
+}
+
+// sayHeld logs what shows under another name, each once. The tree's lock is held.
+func (f *Follower) sayHeld(c *tree.Changes) {
+	for _, path := range c.Held {
+		if _, logged := f.skipped[path]; !logged && len(f.skipped) < maxSkipped {
+			f.skipped[path] = struct{}{}
+			f.log.Warn("a name shows with @held behind it, for git or hg would run what it says", "path", path)
 		}
 	}
 }

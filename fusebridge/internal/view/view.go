@@ -25,6 +25,8 @@ type Options struct {
 	CacheBytes int64         // of contents kept between two reads of one file
 	Logger     *slog.Logger
 	Writable   bool // files show as the store's routes say, and changes are told without a directory's lock
+	// Repositories lets names show that git or hg take for parts of a repository.
+	Repositories bool
 }
 
 // Upper is what lies over a view, and hears of a change of the store first.
@@ -66,7 +68,7 @@ type View struct {
 
 // New returns a view of a store; life is how long the mount lives.
 func New(life context.Context, b vfs.Backend, o Options) *View {
-	t := tree.New(time.Now())
+	t := tree.New(time.Now(), o.Repositories)
 	v := &View{
 		RawFileSystem: fuse.NewDefaultRawFileSystem(),
 		Tree:          t,

@@ -92,6 +92,7 @@ func (f *Follower) found(ctx context.Context, batch []vfs.Info, number uint32) {
 			shown.Walk = number
 		}
 	}
+	f.sayHeld(c)
 	f.tree.Unlock()
 	f.notify.Tell(c.Notes)
 }
