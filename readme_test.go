@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -59,4 +60,25 @@ func unindented(code string) string {
 		b.WriteString(strings.TrimSpace(line) + "\n")
 	}
 	return b.String()
+}
+
+// What docs/ says a test shows is shown by a test of that name.
+func TestDocsNameTests(t *testing.T) {
+	sources := testSources(t)
+	name := regexp.MustCompile(`\b(Test|Fuzz)[A-Z]\w+`)
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("docs has %d pages: %v", len(pages), err)
+	}
+	for _, page := range append(pages, "README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range name.FindAllString(string(text), -1) {
+			if !strings.Contains(sources, "func "+test+"(") {
+				t.Errorf("%s names %s, which is no test", page, test)
+			}
+		}
+	}
 }
