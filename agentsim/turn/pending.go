@@ -58,7 +58,7 @@ func (c counter) notes(summary string, limit int) (fitted string, whole bool) {
 	}
 	rest = strings.TrimSpace(rest)
 	for room := limit - c.count(open); room > 0; { // a counter need not add up
-		fitted := c.clip(rest, "…", room) + open
+		fitted := strings.TrimPrefix(c.clip(rest, "…", room)+open, "\n")
 		over := c.count(fitted) - limit
 		if over <= 0 {
 			return fitted, true

@@ -21,3 +21,27 @@ func TestMembers(t *testing.T) {
 		}
 	}
 }
+
+// What encoding/json decodes is read alike, unless a name is there twice.
+func FuzzMembers(f *testing.F) {
+	f.Add(`{"a":1,"b":[{}]}`)
+	f.Add(`{"a":1,"\u0061":2}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := jsontext.Members([]byte(text))
+		var want map[string]json.RawMessage
+		if json.Unmarshal([]byte(text), &want) != nil || want == nil {
+			return // Members does not look at what follows the object
+		}
+		if err != nil {
+			return // a name is there twice
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%q has the members %v, not %v", text, got, want)
+		}
+		for _, m := range got {
+			if string(m.Value) != string(want[m.Name]) {
+				t.Fatalf("%q: %s is %s, not %s", text, m.Name, m.Value, want[m.Name])
+			}
+		}
+	})
+}
