@@ -183,11 +183,13 @@ func (s *Server) keepNames(older []int) {
 func (s *Server) serve(server *fuse.Server) {
 	defer close(s.done)
 	served := make(chan struct{})
-	go func() {
+	changes := mountpoint.NewWatch()
+	go func() { // it ends when the last who uses the mount has let go of it
+		defer changes.Wake()
 		defer close(served)
 		server.Serve()
 	}()
-	s.untilOver(served)
+	s.untilOver(served, changes)
 	s.mu.Lock()
 	if !s.over && !s.mounted.Gone() { // someone aborted the connection
 		if err := s.mounted.Detach(); err != nil {
@@ -211,8 +213,7 @@ const lingering = 500 * time.Millisecond
 // mount is gone from mountinfo. Then someone detached it while it was in use, and who
 // uses it could go on for as long as they like; but its store may be closed from now
 // on, so all that still reaches us fails.
-func (s *Server) untilOver(served <-chan struct{}) {
-	changes := mountpoint.NewWatch()
+func (s *Server) untilOver(served <-chan struct{}, changes *mountpoint.Watch) {
 	defer changes.Close()
 	for !s.mounted.Gone() {
 		select {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -175,34 +174,4 @@ func (m Mount) goneFrom(mounts []Mount, uniqueAt func(dir string) uint64) bool {
 	}
 	now := uniqueAt(m.Dir)
 	return now != 0 && now != m.Unique // it has the numbers of the one that went
-}
-
-// Watch wakes whoever waits for the mounts of this machine to change.
-type Watch struct{ f *os.File } // nil where /proc cannot tell
-
-// NewWatch sees changes from now on. Close it in the end.
-func NewWatch() Watch {
-	f, err := os.Open("/proc/self/mountinfo")
-	if err != nil {
-		return Watch{}
-	}
-	return Watch{f}
-}
-
-// Wait returns at a change, and at the latest after a second.
-func (w Watch) Wait() {
-	const most = time.Second
-	if w.f == nil {
-		time.Sleep(most)
-		return
-	}
-	fds := []unix.PollFd{{Fd: int32(w.f.Fd()), Events: unix.POLLPRI}}
-	_, _ = unix.Poll(fds, int(most.Milliseconds())) // a signal may end it early, which does no harm
-}
-
-// Close frees the watch.
-func (w Watch) Close() {
-	if w.f != nil {
-		w.f.Close()
-	}
 }
