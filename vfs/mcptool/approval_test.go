@@ -189,5 +189,11 @@ func TestWhoCanBeAsked(t *testing.T) {
 		if f.Method != want || want == "" && !strings.Contains(string(f.Result), "not-approved: nobody can be asked") {
 			t.Errorf("%s: the server sends %q %s, want %q", capabilities, f.Method, f.Result, want)
 		}
+		l = newLines(t, newServer(t, newTools(t, agenttool.Options{Writable: true}), &mcptool.Options{Approval: mcptool.ApprovalAsk}))
+		f = l.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"writeFile","arguments":{"path":"/x","content":"x"},` +
+			strings.Replace(meta, `{"elicitation":{}}`, capabilities, 1) + `}}`)
+		if asked := strings.Contains(string(f.Result), `"input_required"`); asked != (want != "") {
+			t.Errorf("%s: in the newest version the server sends %s", capabilities, f.Result)
+		}
 	}
 }
