@@ -33,8 +33,8 @@ func TestShippedScenariosCoverEverything(t *testing.T) {
 		all.Write(data)
 	}
 	var want []string
-	for _, tool := range []string{agenttool.Glob, agenttool.Grep, agenttool.ReadFile, agenttool.WriteFile, agenttool.EditFile, agenttool.DeleteFile} {
-		want = append(want, " "+tool+" --\n")
+	for _, tool := range agenttool.All() {
+		want = append(want, " "+tool.Name+" --\n")
 	}
 	for _, code := range codes.All() {
 		want = append(want, "\nerror: "+string(code)+"\n")

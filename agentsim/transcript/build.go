@@ -230,8 +230,8 @@ func encode(v any) (json.RawMessage, error) {
 // see gives the revisions and the cursor of a result their labels, in the order in
 // which a replay does.
 func (b *builder) see(out agenttool.Output) {
-	for _, r := range revisionsOf(out) {
-		b.label("rev", r.revision)
+	for _, f := range out.Files() {
+		b.label("rev", string(f.Revision))
 	}
 	b.label("cursor", out.Next())
 }
@@ -244,27 +244,6 @@ func (b *builder) label(kind, value string) {
 	b.names[value] = fmt.Sprintf("<%s:%d>", kind, b.shown[kind])
 }
 
-type shownRevision struct{ path, revision string }
-
-func revisionsOf(out agenttool.Output) []shownRevision {
-	var all []shownRevision
-	switch o := out.(type) {
-	case *agenttool.GlobOutput:
-		for _, m := range o.Matches {
-			all = append(all, shownRevision{m.Path, string(m.Revision)})
-		}
-	case *agenttool.GrepOutput:
-		for _, m := range o.Matches {
-			all = append(all, shownRevision{m.Path, string(m.Revision)})
-		}
-	case *agenttool.ReadOutput:
-		all = append(all, shownRevision{o.Path, string(o.Revision)})
-	case *agenttool.WriteOutput:
-		all = append(all, shownRevision{o.Path, string(o.Revision)})
-	}
-	return all
-}
-
 // translate notes which revisions and cursors of the transcript stand for which of
 // here: those of the same file, and of the same call.
 func (b *builder) translate(s step, outputs []agenttool.Output) {
@@ -274,8 +253,8 @@ func (b *builder) translate(s step, outputs []agenttool.Output) {
 	}
 	here := map[string]string{}
 	for _, out := range outputs {
-		for _, r := range revisionsOf(out) {
-			here[r.path] = r.revision
+		for _, f := range out.Files() {
+			here[f.Path] = string(f.Revision)
 		}
 		if next := out.Next(); next != "" && told.NextCursor != "" {
 			b.told[told.NextCursor] = next

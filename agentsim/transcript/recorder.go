@@ -133,8 +133,8 @@ func (r *Recorder) follow(ctx context.Context, tool string, out agenttool.Output
 		return
 	}
 	changes := tool == agenttool.WriteFile || tool == agenttool.EditFile
-	for _, shown := range revisionsOf(out) {
-		path, revision := shown.path, vfs.Revision(shown.revision)
+	for _, shown := range out.Files() {
+		path, revision := shown.Path, shown.Revision
 		r.look(ctx, path)
 		if !changes && r.current[path] != revision && !slices.ContainsFunc(r.meddled, func(p Partial) bool { return p.Path == path }) {
 			r.meddled = append(r.meddled, Partial{path, fmt.Sprintf("someone else changed it before call %d was recorded", len(r.steps)+1)})

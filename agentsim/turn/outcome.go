@@ -118,39 +118,9 @@ func cloneSteps(steps []Step) []Step {
 	steps = slices.Clone(steps)
 	for i := range steps {
 		steps[i].Input = slices.Clone(steps[i].Input)
-		steps[i].Output = cloneOutput(steps[i].Output)
+		if out := steps[i].Output; out != nil {
+			steps[i].Output = out.Clone()
+		}
 	}
 	return steps
-}
-
-func cloneOutput(o agenttool.Output) agenttool.Output {
-	switch o := o.(type) {
-	case *agenttool.GlobOutput:
-		c := *o
-		c.Matches, c.NextCursor = slices.Clone(o.Matches), clonePtr(o.NextCursor)
-		return &c
-	case *agenttool.GrepOutput:
-		c := *o
-		c.Matches, c.NextCursor, c.Skipped = slices.Clone(o.Matches), clonePtr(o.NextCursor), slices.Clone(o.Skipped)
-		return &c
-	case *agenttool.ReadOutput:
-		c := *o
-		c.NextCursor = clonePtr(o.NextCursor)
-		return &c
-	case *agenttool.WriteOutput:
-		c := *o
-		return &c
-	case *agenttool.DeleteOutput:
-		c := *o
-		return &c
-	}
-	return o
-}
-
-func clonePtr(s *string) *string {
-	if s == nil {
-		return nil
-	}
-	c := *s
-	return &c
 }

@@ -89,7 +89,11 @@ func (o *callOptions) checkArgs(cmd *cobra.Command, args []string) error {
 }
 
 func toolNames() []string {
-	return []string{agenttool.Glob, agenttool.Grep, agenttool.ReadFile, agenttool.WriteFile, agenttool.EditFile, agenttool.DeleteFile}
+	var names []string
+	for _, t := range agenttool.All() {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 // want makes a store only for calls that write the first file.

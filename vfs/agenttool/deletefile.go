@@ -15,7 +15,7 @@ func (deleteTool) spec() spec {
 	return spec{DeleteFile, "Delete one file.", true, []param{
 		{"path", "string", "Absolute path of the file.", true},
 		{"revision", "string", "The file's current revision.", true},
-	}}
+	}, `{"type":"object","properties":{"path":{"type":"string"},"deleted":{"type":"boolean"}},"required":["path","deleted"]}`}
 }
 
 // DeleteOutput is the result of deleteFile.
@@ -26,6 +26,12 @@ type DeleteOutput struct {
 
 // Next implements Output: a delete has one page.
 func (o *DeleteOutput) Next() string { return "" }
+
+// Files implements Output: a file that is gone has no revision.
+func (o *DeleteOutput) Files() []File { return nil }
+
+// Clone implements Output.
+func (o *DeleteOutput) Clone() Output { c := *o; return &c }
 
 func (o *DeleteOutput) text() string {
 	return string(append(appendString([]byte(`{"path":`), o.Path), `,"deleted":true}`...))

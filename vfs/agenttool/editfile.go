@@ -23,7 +23,7 @@ func (editTool) spec() spec {
 		{"revision", "string", "The file's current revision.", true},
 		{"oldText", "string", "Text that occurs exactly once in the file.", true},
 		{"newText", "string", "Text to put in its place.", true},
-	}}
+	}, writeOutputSchema}
 }
 
 // run gives a WriteOutput, as writeFile does.

@@ -2,6 +2,7 @@ package agenttool
 
 import (
 	"context"
+	"slices"
 
 	"github.com/goliathfs/goliathfs/internal/glob"
 	"github.com/goliathfs/goliathfs/internal/listing"
@@ -19,23 +20,26 @@ func (globTool) spec() spec {
 	return spec{Glob, "Find files by path pattern: * within a segment, ** across directories, ? for one character.", false, []param{
 		{"pattern", "string", "Absolute pattern that starts with /, such as /**/*.md.", true},
 		cursorParam(),
-	}}
+	}, `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"object","properties":{` + fileProps +
+		`},"required":["path","revision"]}},` + nextProp + `},"required":["matches","nextCursor"]}`}
 }
 
 // GlobOutput is a page of glob.
 type GlobOutput struct {
-	Matches    []GlobMatch `json:"matches"`
-	NextCursor *string     `json:"nextCursor"`
-}
-
-// GlobMatch is one file that glob found.
-type GlobMatch struct {
-	Path     string       `json:"path"`
-	Revision vfs.Revision `json:"revision"`
+	Matches    []File  `json:"matches"`
+	NextCursor *string `json:"nextCursor"`
 }
 
 // Next implements Output.
 func (o *GlobOutput) Next() string { return deref(o.NextCursor) }
+
+// Files implements Output.
+func (o *GlobOutput) Files() []File { return o.Matches }
+
+// Clone implements Output.
+func (o *GlobOutput) Clone() Output {
+	return &GlobOutput{slices.Clone(o.Matches), clone(o.NextCursor)}
+}
 
 func (o *GlobOutput) text() string {
 	b := append(make([]byte, 0, 64+80*len(o.Matches)), `{"matches":[`...)
@@ -63,7 +67,7 @@ func (globTool) run(ctx context.Context, c *call, a args) (Result, error) {
 	if m.inside {
 		return Result{}, refuse(codes.InvalidCursor, "this cursor was altered, pass nextCursor back exactly as it was given")
 	}
-	matches, end := []GlobMatch{}, ""
+	matches, end := []File{}, ""
 	exact, one := p.Exact()
 	switch {
 	case !possible || vpath.Check(p.Dir()) != nil: // no file can match
@@ -101,29 +105,29 @@ func (globTool) run(ctx context.Context, c *call, a args) (Result, error) {
 }
 
 // globExact finds the one file that a pattern without wildcards names.
-func (c *call) globExact(ctx context.Context, path string) ([]GlobMatch, error) {
+func (c *call) globExact(ctx context.Context, path string) ([]File, error) {
 	if vpath.CheckFile(path) != nil || !vpath.Within(path, c.opts.Root) {
-		return []GlobMatch{}, nil
+		return []File{}, nil
 	}
 	info, err := vfs.Stat(ctx, c.b, path)
 	switch {
 	case CodeOf(err) == codes.NotFound:
-		return []GlobMatch{}, nil
+		return []File{}, nil
 	case err != nil:
 		return nil, c.fail(ctx, path, err)
 	}
-	return []GlobMatch{{info.Path, info.Revision}}, nil
+	return []File{{info.Path, info.Revision}}, nil
 }
 
 // globBelow looks at names until a page is full, and returns after which file the
 // next page starts, "" when there is none.
-func (c *call) globBelow(ctx context.Context, p *glob.Pattern, dir, after string) (matches []GlobMatch, end string, err error) {
+func (c *call) globBelow(ctx context.Context, p *glob.Pattern, dir, after string) (matches []File, end string, err error) {
 	shown, names := c.opts.MaxMatches, c.opts.MaxFiles
 	most := shown
 	if names == 0 { // by default one match more tells whether there is a next page
 		most, names = shown+1, maxSearchNames
 	}
-	matches = []GlobMatch{}
+	matches = []File{}
 	walk := p.Walk(c.b, dir, after, min(names, listing.MaxPage))
 	for looked := 1; ; looked++ {
 		info, match, ok, err := walk.Next(ctx)
@@ -134,7 +138,7 @@ func (c *call) globBelow(ctx context.Context, p *glob.Pattern, dir, after string
 			return matches, "", nil
 		}
 		if match && vpath.Within(info.Path, c.opts.Root) {
-			matches = append(matches, GlobMatch{info.Path, info.Revision})
+			matches = append(matches, File{info.Path, info.Revision})
 		}
 		switch {
 		case len(matches) > shown:

@@ -2,6 +2,7 @@ package agenttool
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -21,7 +22,9 @@ func (grepTool) spec() spec {
 		{"path", "string", "File or directory to search; everything when omitted.", false},
 		{"ignoreCase", "boolean", "Ignore upper and lower case; true when omitted.", false},
 		cursorParam(),
-	}}
+	}, `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"object","properties":{` + fileProps +
+		`,"line":{"type":"integer","description":"One-based line."},"excerpt":{"type":"string"}},"required":["path","revision","line","excerpt"]}},` +
+		nextProp + `,"skipped":{"type":"array","items":{"type":"string"},"description":"Files that could not be searched."}},"required":["matches","nextCursor"]}`}
 }
 
 // GrepOutput is a page of grep.
@@ -43,6 +46,20 @@ type GrepMatch struct {
 
 // Next implements Output.
 func (o *GrepOutput) Next() string { return deref(o.NextCursor) }
+
+// Files implements Output.
+func (o *GrepOutput) Files() []File {
+	var files []File
+	for _, m := range o.Matches {
+		files = append(files, File{m.Path, m.Revision})
+	}
+	return files
+}
+
+// Clone implements Output.
+func (o *GrepOutput) Clone() Output {
+	return &GrepOutput{slices.Clone(o.Matches), clone(o.NextCursor), slices.Clone(o.Skipped)}
+}
 
 func (o *GrepOutput) text() string {
 	b := append(make([]byte, 0, 128+200*len(o.Matches)), `{"matches":[`...)

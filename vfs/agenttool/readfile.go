@@ -21,7 +21,10 @@ func (readTool) spec() spec {
 		{"offset", "integer", "Zero-based line to start at; not together with cursor.", false},
 		{"limit", "integer", "How many lines to read.", false},
 		cursorParam(),
-	}}
+	}, `{"type":"object","properties":{` + fileProps +
+		`,"line":{"type":"integer","description":"One-based line of the first character."}` +
+		`,"continued":{"type":"boolean","description":"The excerpt starts inside that line."},"content":{"type":"string"},` +
+		nextProp + `},"required":["path","revision","line","continued","content","nextCursor"]}`}
 }
 
 // ReadOutput is an excerpt of a file.
@@ -36,6 +39,16 @@ type ReadOutput struct {
 
 // Next implements Output.
 func (o *ReadOutput) Next() string { return deref(o.NextCursor) }
+
+// Files implements Output.
+func (o *ReadOutput) Files() []File { return []File{{o.Path, o.Revision}} }
+
+// Clone implements Output.
+func (o *ReadOutput) Clone() Output {
+	c := *o
+	c.NextCursor = clone(o.NextCursor)
+	return &c
+}
 
 // text is one line of JSON without the content, then the content as it is, so
 // that a model sees and copies the file's own bytes.

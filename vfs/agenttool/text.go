@@ -84,3 +84,11 @@ func deref(s *string) string {
 	}
 	return *s
 }
+
+func clone(s *string) *string {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	return &c
+}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/vfs"
 )
 
 // Tool describes one tool to a harness and its model.
@@ -12,7 +14,10 @@ type Tool struct {
 	Name        string
 	Description string          // one sentence
 	Schema      json.RawMessage // JSON Schema of the arguments, a flat object
-	Writes      bool            // it changes files
+	// OutputSchema is the JSON Schema of Result.Output. A cursor has no type there,
+	// because it is a string or null and some clients take no unions.
+	OutputSchema json.RawMessage
+	Writes       bool // it changes files
 	// RequiresApproval asks the harness to have a person agree before each call.
 	RequiresApproval bool
 }
@@ -30,6 +35,16 @@ type Result struct {
 type Output interface {
 	// Next returns the cursor of the next page, "" when there is none.
 	Next() string
+	// Files returns the files whose revision it shows, in order, with repetitions.
+	Files() []File
+	// Clone returns a copy that shares no memory with it.
+	Clone() Output
+}
+
+// File is a file as results name it.
+type File struct {
+	Path     string       `json:"path"`
+	Revision vfs.Revision `json:"revision"`
 }
 
 // tool is what the toolset calls. Each tool has a file of its own, with what it is
@@ -41,8 +56,17 @@ type tool interface {
 	run(ctx context.Context, c *call, a args) (Result, error)
 }
 
-// all returns the tools, in the order in which they are offered.
-func all() []tool {
+// All describes every tool, in the order in which they are offered.
+func All() []Tool {
+	var described []Tool
+	for _, t := range tools() {
+		described = append(described, t.spec().tool())
+	}
+	return described
+}
+
+// tools returns the tools, in the order in which they are offered.
+func tools() []tool {
 	return []tool{globTool{}, grepTool{}, readTool{}, writeTool{}, editTool{}, deleteTool{}}
 }
 
@@ -51,7 +75,14 @@ type spec struct {
 	name, description string
 	writes            bool
 	params            []param
+	output            string // JSON Schema of what it gives
 }
+
+// Parts of the schemas of outputs.
+const (
+	fileProps = `"path":{"type":"string"},"revision":{"type":"string"}`
+	nextProp  = `"nextCursor":{"description":"The cursor of the next page, a string; null at the end."}`
+)
 
 // param is one argument of a tool.
 type param struct {
@@ -67,7 +98,10 @@ func cursorParam() param {
 const cursorName = "cursor"
 
 func (s spec) tool() Tool {
-	return Tool{Name: s.name, Description: s.description, Schema: s.schema(), Writes: s.writes, RequiresApproval: s.writes}
+	return Tool{
+		Name: s.name, Description: s.description, Schema: s.schema(), OutputSchema: json.RawMessage(s.output),
+		Writes: s.writes, RequiresApproval: s.writes,
+	}
 }
 
 // schema keeps the order of the parameters, which a map would lose.

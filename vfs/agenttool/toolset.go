@@ -126,7 +126,7 @@ func New(opts Options) (*Toolset, error) {
 	return &Toolset{opts, offered}, nil
 }
 
-// offer picks the tools of a toolset, in the order of all.
+// offer picks the tools of a toolset, in the order of tools.
 func offer(opts Options) ([]offered, error) {
 	known := everyTool()
 	for i, name := range opts.Tools {
@@ -149,11 +149,11 @@ func offer(opts Options) ([]offered, error) {
 }
 
 func everyTool() []offered {
-	var tools []offered
-	for _, t := range all() {
-		tools = append(tools, offered{t.spec(), t})
+	var every []offered
+	for _, t := range tools() {
+		every = append(every, offered{t.spec(), t})
 	}
-	return tools
+	return every
 }
 
 func find(tools []offered, name string) (offered, bool) {

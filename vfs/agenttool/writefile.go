@@ -17,7 +17,7 @@ func (writeTool) spec() spec {
 		{"path", "string", "Absolute path of the file.", true},
 		{"content", "string", "The whole new content.", true},
 		{"revision", "string", "The file's current revision; omit it to create a file.", false},
-	}}
+	}, writeOutputSchema}
 }
 
 // WriteOutput is the result of writeFile and editFile.
@@ -26,8 +26,16 @@ type WriteOutput struct {
 	Revision vfs.Revision `json:"revision"`
 }
 
+const writeOutputSchema = `{"type":"object","properties":{` + fileProps + `},"required":["path","revision"]}`
+
 // Next implements Output: a write has one page.
 func (o *WriteOutput) Next() string { return "" }
+
+// Files implements Output.
+func (o *WriteOutput) Files() []File { return []File{{o.Path, o.Revision}} }
+
+// Clone implements Output.
+func (o *WriteOutput) Clone() Output { c := *o; return &c }
 
 func (o *WriteOutput) text() string { return string(append(appendFile(nil, o.Path, o.Revision), '}')) }
 

@@ -138,9 +138,7 @@ func (s *Server) describe(t agenttool.Tool) *mcp.Tool {
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !t.Writes, DestructiveHint: &t.Writes, OpenWorldHint: &no},
 	}
 	if s.opts.Structured {
-		if schema, known := outputSchemas[t.Name]; known {
-			tool.OutputSchema = json.RawMessage(schema)
-		}
+		tool.OutputSchema = t.OutputSchema
 	}
 	return tool
 }

@@ -70,23 +70,13 @@ func (s *series) value(text string) (value string, ok bool, err error) {
 
 // See numbers what a result holds.
 func (n *Names) See(out agenttool.Output) {
-	switch o := out.(type) {
-	case *agenttool.GlobOutput:
-		for _, m := range o.Matches {
-			n.revisions.see(string(m.Revision))
-		}
-	case *agenttool.GrepOutput:
-		for _, m := range o.Matches {
-			n.revisions.see(string(m.Revision))
-		}
-	case *agenttool.ReadOutput:
-		n.revisions.see(string(o.Revision))
-	case *agenttool.WriteOutput:
-		n.revisions.see(string(o.Revision))
+	if out == nil {
+		return
 	}
-	if out != nil {
-		n.cursors.see(out.Next())
+	for _, f := range out.Files() {
+		n.revisions.see(string(f.Revision))
 	}
+	n.cursors.see(out.Next())
 }
 
 // Resolve puts the values into scripted arguments: whole values of revision and

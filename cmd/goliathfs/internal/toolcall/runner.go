@@ -50,7 +50,7 @@ func FailureOf(err error) *Failure {
 
 // Writes reports whether the tool called name changes files.
 func Writes(name string) bool {
-	return slices.Contains([]string{agenttool.WriteFile, agenttool.EditFile, agenttool.DeleteFile}, name)
+	return slices.ContainsFunc(agenttool.All(), func(t agenttool.Tool) bool { return t.Name == name && t.Writes })
 }
 
 // Toolset returns the tools under the given options, or an error that names
