@@ -42,7 +42,7 @@ func (s *FS) BuildIndex(ctx context.Context, progress func(gramindex.Progress)) 
 }
 
 // IndexStatus tells of the index of searches.
-func (s *FS) IndexStatus() gramindex.Status { return s.index.Status() }
+func (s *FS) IndexStatus(context.Context) (gramindex.Status, error) { return s.index.Status(), nil }
 
 // Close ends the making of an index that a search has begun, and waits for it. The
 // store can still be used, and is searched without an index.

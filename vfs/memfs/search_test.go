@@ -54,14 +54,14 @@ func TestWhenThereIsAnIndex(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if st := b.IndexStatus(); st.State != "none" {
+			if st, err := b.IndexStatus(t.Context()); err != nil || st.State != "none" {
 				t.Errorf("before a search: %+v", st)
 			}
 			if _, err := vfs.Search(t.Context(), b, "/", vfs.SearchOptions{Text: "1"}); err != nil {
 				t.Fatal(err)
 			}
 			b.AwaitIndex()
-			if st := b.IndexStatus(); st.State != tt.state {
+			if st, err := b.IndexStatus(t.Context()); err != nil || st.State != tt.state {
 				t.Errorf("after a search: %+v, want %s", st, tt.state)
 			}
 			page, err := vfs.Search(t.Context(), b, "/", vfs.SearchOptions{Text: "7"})

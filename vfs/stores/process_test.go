@@ -61,6 +61,8 @@ func (j job) run(ctx context.Context, out io.Writer) error {
 		return rewriteForever(ctx, j, out)
 	case "serve":
 		return serveForever(ctx, j, out)
+	case "words":
+		return writeWords(ctx, j, out)
 	case "stress":
 		return stressApart(ctx, j, out)
 	}

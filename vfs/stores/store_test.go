@@ -26,6 +26,7 @@ type store interface {
 // options are those that the stores on disk have in common.
 type options struct {
 	Relaxed, MustExist, ReadOnly bool
+	IndexFrom                    int64
 	Now                          func() time.Time `json:"-"`
 }
 
@@ -37,7 +38,7 @@ func openStore(ctx context.Context, kind, dir string, o options) (store, error) 
 	switch kind {
 	case "badger":
 		s, err := badgerfs.Open(ctx, filepath.Join(dir, "store"), &badgerfs.Options{
-			Relaxed: o.Relaxed, MustExist: o.MustExist, ReadOnly: o.ReadOnly, Now: o.Now,
+			Relaxed: o.Relaxed, MustExist: o.MustExist, ReadOnly: o.ReadOnly, Now: o.Now, IndexFrom: o.IndexFrom,
 		})
 		if err != nil {
 			return nil, err
@@ -45,7 +46,7 @@ func openStore(ctx context.Context, kind, dir string, o options) (store, error) 
 		return s, nil
 	case "sqlite":
 		s, err := sqlitefs.Open(ctx, filepath.Join(dir, "store.db"), &sqlitefs.Options{
-			Relaxed: o.Relaxed, MustExist: o.MustExist, ReadOnly: o.ReadOnly, Now: o.Now,
+			Relaxed: o.Relaxed, MustExist: o.MustExist, ReadOnly: o.ReadOnly, Now: o.Now, IndexFrom: o.IndexFrom,
 		})
 		if err != nil {
 			return nil, err
