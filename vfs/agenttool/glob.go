@@ -137,7 +137,7 @@ func (c *call) globBelow(ctx context.Context, p *glob.Pattern, dir, after string
 		if !ok {
 			return matches, "", nil
 		}
-		if match && vpath.Within(info.Path, c.opts.Root) {
+		if match {
 			matches = append(matches, File{info.Path, info.Revision})
 		}
 		switch {

@@ -108,7 +108,7 @@ func TestGlobPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var want []string
 			for _, size := range []int{1, 3, 10, 100} {
-				for _, maxFiles := range []int{0, 1, 2, 128, 1024} {
+				for _, maxFiles := range []int{0, 1, 128} {
 					for _, budget := range []int{60, 512, 100000} {
 						tools := toolset(t, agenttool.Options{Backend: b, MaxMatches: size, MaxFiles: maxFiles, MaxTokens: budget})
 						got, _ := globAll(t, tools, "/**/*.md")

@@ -42,7 +42,7 @@ func at(matches []agenttool.GrepMatch) []string {
 }
 
 func TestGrep(t *testing.T) {
-	for _, c := range []struct {
+	cases := []struct {
 		name, content, pattern string
 		caseSensitive          bool
 		want                   []string
@@ -69,14 +69,20 @@ func TestGrep(t *testing.T) {
 			[]string{"1:" + strings.Repeat("x", 30) + "hit" + strings.Repeat("y", 67)}},
 		{"excerpt starts at a whole character", "😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀ahit", "hit", true,
 			[]string{"1:" + strings.Repeat("😀", 15) + "ahit"}},
-	} {
-		for name, b := range stores(t, map[string]string{"/f": c.content}) {
+	}
+	files := map[string]string{}
+	for i, c := range cases {
+		files[fmt.Sprintf("/%d", i)] = c.content
+	}
+	for name, b := range stores(t, files) {
+		tools := toolset(t, agenttool.Options{Backend: b, MaxTokens: 10000})
+		for i, c := range cases {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
-				tools := toolset(t, agenttool.Options{Backend: b, MaxTokens: 10000})
-				got, _, _ := grepAll(t, tools, args{"pattern": c.pattern, "ignoreCase": !c.caseSensitive})
+				path := fmt.Sprintf("/%d", i)
+				got, _, _ := grepAll(t, tools, args{"path": path, "pattern": c.pattern, "ignoreCase": !c.caseSensitive})
 				want := []string{}
 				for _, w := range c.want {
-					want = append(want, "/f:"+w)
+					want = append(want, path+":"+w)
 				}
 				if diff := cmp.Diff(want, at(got)); diff != "" {
 					t.Errorf("-want +got\n%s", diff)
@@ -96,8 +102,8 @@ func TestGrepPages(t *testing.T) {
 	var want []string
 	for name, b := range stores(t, files) {
 		t.Run(name, func(t *testing.T) {
-			for _, size := range []int{1, 2, 3, 7, 10, 100} {
-				for _, maxFiles := range []int{0, 1, 2, 5, 128} {
+			for _, size := range []int{1, 3, 7, 100} {
+				for _, maxFiles := range []int{0, 1, 5, 128} {
 					for _, budget := range []int{90, 512, 100000} {
 						tools := toolset(t, agenttool.Options{Backend: b, MaxMatches: size, MaxFiles: maxFiles, MaxTokens: budget})
 						got, _, _ := grepAll(t, tools, args{"pattern": "HIT"})

@@ -101,6 +101,7 @@ func TestWriteRules(t *testing.T) {
 				{"writeFile", `{"path":"/n","content":"v2","revision":"wrong"}`, "conflict", "read it again"},
 				{"writeFile", `{"path":"/m","content":"v2","revision":"wrong"}`, "conflict", "omit the revision"},
 				{"editFile", `{"path":"/n","revision":"wrong","oldText":"v1","newText":"v2"}`, "conflict", "read it again"},
+				{"editFile", `{"path":"/n","revision":"wrong","oldText":"absent","newText":"v2"}`, "conflict", "read it again"},
 				{"editFile", `{"path":"/m","revision":"wrong","oldText":"v1","newText":"v2"}`, "not-found", "glob"},
 				{"deleteFile", `{"path":"/n","revision":"wrong"}`, "conflict", "read it again"},
 				{"deleteFile", `{"path":"/m","revision":"wrong"}`, "not-found", "glob"},
