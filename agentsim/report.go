@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -128,7 +129,7 @@ func looked(res Result) string {
 	var b strings.Builder
 	var unmet *replay.Unmet
 	if errors.As(res.Err, &unmet) && unmet.Looked != "" {
-		fmt.Fprintf(&b, "it looked in:\n%s", excerpt(unmet.Looked))
+		fmt.Fprintf(&b, "%s:\n%s", cmp.Or(unmet.Title, "it looked in"), excerpt(unmet.Looked))
 	}
 	var se *StepError
 	if errors.As(res.Err, &se) && res.Transcript != nil {

@@ -21,13 +21,6 @@ type expectSpec struct {
 
 // check compares how an agent ended, and what it left.
 func (e *expectSpec) check(ctx context.Context, w *replay.World, end *ending) error {
-	want := 0
-	if e.Exit != nil {
-		want = *e.Exit
-	}
-	if end.status != want {
-		return fmt.Errorf("the agent ended with status %d where expect.exit is %d%s", end.status, want, lastWords(end.stderr))
-	}
 	for _, out := range []struct {
 		name, text string
 		parts      scenario.Texts
@@ -44,17 +37,31 @@ func (e *expectSpec) check(ctx context.Context, w *replay.World, end *ending) er
 	return w.CheckFiles(ctx, "", e.Files)
 }
 
-// lastWords is the end of what an agent complained about, for an error.
-func lastWords(stderr string) string {
-	text := strings.TrimSpace(stderr)
-	if text == "" {
-		return ", and said nothing on its standard error"
+// ends reports whether an agent ended as it should.
+func (e *expectSpec) ends(end *ending) bool { return end.status == e.exit() }
+
+// exit is the status that is expected.
+func (e *expectSpec) exit() int {
+	if e.Exit == nil {
+		return 0
 	}
-	const most = 300
-	if len(text) > most {
-		text = "…" + strings.ToValidUTF8(text[len(text)-most:], "")
+	return *e.Exit
+}
+
+// status is the sentence about an agent that did not end so.
+func (e *expectSpec) status(end *ending) string {
+	return fmt.Sprintf("the agent ended with status %d where expect.exit is %d", end.status, e.exit())
+}
+
+// unmet is an error with what the agent complained about, if it did.
+func (end *ending) unmet(message string) error {
+	const most = 20
+	lines := strings.SplitAfter(strings.TrimRight(end.stderr, "\n"), "\n")
+	title := "its standard error"
+	if len(lines) > most {
+		lines, title = lines[len(lines)-most:], fmt.Sprintf("the last %d lines of its standard error", most)
 	}
-	return fmt.Sprintf("; its standard error ends %q", text)
+	return &replay.Unmet{Message: message, Looked: strings.Join(lines, ""), Title: title}
 }
 
 // talkExpect is what must hold of a conversation, whatever the golden says.

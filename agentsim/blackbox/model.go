@@ -60,5 +60,5 @@ func (m *Model) Report() (shown []byte, problems []string) {
 		s.conversation(h)
 	}
 	_, entries, _ := bytes.Cut(t.Golden(), []byte("\n\n"))
-	return entries, report.Problems
+	return entries, append(report.Problems, report.LeftOver...)
 }

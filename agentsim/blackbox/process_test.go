@@ -143,16 +143,16 @@ func sleepers(t *testing.T) []int {
 func TestBadAgents(t *testing.T) {
 	const idle = "wire: [{when: x, side: true, model: [{text: x}]}]"
 	for _, tt := range []struct{ how, rest, want string }{
-		{"hang", "  timeout: 300ms\n" + idle, `the agent had not ended after 300ms and was ended: raise agent.timeout, or see what it waits for; its standard error ends "waiting for ever"`},
+		{"hang", "  timeout: 300ms\n" + idle, `the agent had not ended after 300ms and was ended: raise agent.timeout, or see what it waits for`},
 		{"deaf", "  timeout: 300ms\n" + idle, "the agent had not ended after 300ms"},
 		{"die", idle, "the agent died: signal: killed"},
-		{"status", idle, "the agent ended with status 3 where expect.exit is 0, and said nothing on its standard error"},
+		{"status", idle, "the agent ended with status 3 where expect.exit is 0"},
 		{"status", idle + "\nexpect: {exit: 4}", "status 3 where expect.exit is 4"},
 		{"status", idle + "\nexpect: {exit: 3}", ""},
 		{"fork", idle, "the agent ended and left processes running (1), which were ended"},
 		{"daemon", idle, "the agent ended and left processes running (1), which were ended"},
 		{"unknown", idle, "the agent asked for GET /v1/files, which a scripted model does not have"},
-		{"none", idle, `its standard error ends "there is no agent none"`},
+		{"none", idle, "the agent ended with status 1 where expect.exit is 0"},
 		{"http", "wire: [{when: poem, model: [{text: x}]}]", `no script fits the request whose last message is of the user: "Fix the typo."`},
 		{"http", strings.Replace(fixTypo, "      - text: Fixed.", "      - text: Fixed.\n      - text: More.", 1), `only 3 of 4 replies were asked for, the next would be text "More."`},
 		{"http", strings.Replace(fixTypo, "      - text: Fixed.\n", "", 1), "has no reply left: all 2 were given"},

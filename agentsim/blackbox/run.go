@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
+	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 	"github.com/goliathfs/goliathfs/vfs/mcptool"
 )
@@ -187,7 +188,7 @@ func (s *script) runAgent(ctx context.Context, w *replay.World, st *stage) (*end
 		return nil, ctx.Err()
 	}
 	if errors.Is(end.problem, errHung) {
-		end.problem = fmt.Errorf("the agent had not ended after %s and was ended: raise agent.timeout, or see what it waits for%s", timeout, lastWords(end.stderr))
+		end.problem = fmt.Errorf("the agent had not ended after %s and was ended: raise agent.timeout, or see what it waits for", timeout)
 	}
 	return end, nil
 }
@@ -238,19 +239,19 @@ func runFunction(ctx context.Context, agent Agent, e Endpoints) *ending {
 	return &ending{}
 }
 
-// judge says what did not go as the scenario says.
+// judge says what did not go as the scenario says. What follows from something
+// else is left out: an agent that was refused fails, and leaves replies over.
 func (s *script) judge(ctx context.Context, w *replay.World, show *show, report wire.Report, end *ending) error {
-	var wrong []string
-	wrong = append(wrong, report.Problems...)
-	if end.problem != nil {
-		wrong = append(wrong, end.problem.Error())
-	}
-	if len(wrong) > 0 {
-		text := strings.Join(wrong, "; ")
-		if end.problem == nil && end.status != 0 {
-			text += fmt.Sprintf("; the agent ended with status %d%s", end.status, lastWords(end.stderr))
-		}
-		return s.Wire[0].Pos.Errorf("%s", text)
+	at := s.Wire[0].Pos
+	switch {
+	case len(report.Problems) > 0: // what the agent says of it repeats it
+		return at.Errorf("%s", strings.Join(report.Problems, "; "))
+	case end.problem != nil:
+		return at.At(end.unmet(end.problem.Error()))
+	case !s.Expect.ends(end):
+		return s.expectPos().At(end.unmet(s.Expect.status(end)))
+	case len(report.LeftOver) > 0:
+		return at.At(end.unmet(strings.Join(report.LeftOver, "; ")))
 	}
 	for _, h := range show.helds {
 		spec := &s.Wire[h.talk.Script]
@@ -258,9 +259,14 @@ func (s *script) judge(ctx context.Context, w *replay.World, show *show, report 
 			return replay.StepError(h.name, spec.Pos, err)
 		}
 	}
-	at := s.Expect.Pos
-	if at.File == "" { // it says nothing, and an agent that fails is noticed all the same
-		at = s.Pos
+	return s.expectPos().At(s.Expect.check(ctx, w, end))
+}
+
+// expectPos is where the expectations of the agent are, or else the scenario: one
+// that expects nothing fails too when its agent does.
+func (s *script) expectPos() strictyaml.Pos {
+	if s.Expect.Pos.File == "" {
+		return s.Pos
 	}
-	return at.At(s.Expect.check(ctx, w, end))
+	return s.Expect.Pos
 }

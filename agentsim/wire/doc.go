@@ -29,5 +29,5 @@
 // conversations at once get their own answers, in whichever order they ask. The
 // same request after an error or a cut is a retry, whatever its headers say. A
 // request that no script fits is answered with status 400, and is one of the
-// Problems of the Report, as is a reply that was never asked for.
+// Problems of the Report; a reply that was never asked for is LeftOver there.
 package wire

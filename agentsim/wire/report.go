@@ -11,8 +11,11 @@ type Report struct {
 	// Conversations are in order of their scripts, whichever was asked first.
 	Conversations []Conversation
 	// Problems are sentences: requests that fitted nothing, endpoints that there
-	// are not, replies that were left over. None means that all went as scripted.
+	// are not, scripts that cannot be.
 	Problems []string
+	// LeftOver are sentences: replies that were not asked for. When both are empty
+	// all went as scripted.
+	LeftOver []string
 }
 
 // Conversation is one that was held.
@@ -85,7 +88,7 @@ func FourBytes(text string) int { return (len(text) + 3) / 4 }
 
 // report collects what the table has.
 func (t *table) report(problems []string) Report {
-	r := Report{Problems: slices.Concat(problems, t.leftOver())}
+	r := Report{Problems: problems, LeftOver: t.leftOver()}
 	ordered := slices.Clone(t.all)
 	slices.SortStableFunc(ordered, func(a, b *conversation) int {
 		return cmp.Or(cmp.Compare(a.script, b.script), cmp.Compare(a.run, b.run))

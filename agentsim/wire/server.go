@@ -283,11 +283,14 @@ func (s *Server) next(talk *conversation, req *Request, retry bool) (*answer, er
 	if script.Side {
 		id = fmt.Sprintf("%d_%d_%d", talk.script+1, talk.run+1, talk.next)
 	}
-	said := Message{Text: reply.Text, Calls: reply.Calls}
-	return &answer{
-		reply: reply, model: req.Model, id: id, usage: req.usage,
-		used: usage{x.Tokens.Total(), said.count(s.opts.CountTokens)},
-	}, nil
+	a := &answer{reply: reply, model: req.Model, id: id, usage: req.usage}
+	said := a.message()
+	a.used = usage{x.Tokens.Total(), said.count(s.opts.CountTokens)}
+	if req.Protocol == Responses && reply.Error == nil { // before it is sent, for the client may refer to it at once
+		a.numbered("call")
+		s.items.remember(req, "resp_"+a.id, a.message(), a.items())
+	}
+	return a, nil
 }
 
 // end records how an answer went.
@@ -302,9 +305,6 @@ func (s *Server) end(talk *conversation, a *answer, delivered bool) {
 	talk.state = answered
 	m := a.message()
 	talk.reply = m.key()
-	if last := talk.exchanges[len(talk.exchanges)-1].Request; last.Protocol == Responses {
-		s.items.remember(last, "resp_"+a.id, m, a.items())
-	}
 }
 
 // send writes an answer and reports whether a whole one reached the client.

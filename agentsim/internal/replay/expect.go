@@ -16,6 +16,7 @@ import (
 type Unmet struct {
 	Message string
 	Looked  string // what the expectation looked in
+	Title   string // of Looked; "" means that it looked in that
 }
 
 // Error returns the message.
@@ -26,12 +27,12 @@ func (u *Unmet) Error() string { return u.Message }
 func CheckParts(what, option, text string, contains, lacks scenario.Texts) error {
 	for _, part := range contains {
 		if !strings.Contains(text, part) {
-			return &Unmet{fmt.Sprintf("%s does not contain %q, as %s.contains asks", what, part, option), text}
+			return &Unmet{Message: fmt.Sprintf("%s does not contain %q, as %s.contains asks", what, part, option), Looked: text}
 		}
 	}
 	for _, part := range lacks {
 		if strings.Contains(text, part) {
-			return &Unmet{fmt.Sprintf("%s contains %q, where %s.lacks asks that it does not", what, part, option), text}
+			return &Unmet{Message: fmt.Sprintf("%s contains %q, where %s.lacks asks that it does not", what, part, option), Looked: text}
 		}
 	}
 	return nil
@@ -40,7 +41,7 @@ func CheckParts(what, option, text string, contains, lacks scenario.Texts) error
 // CheckText compares a text with what is expected of it.
 func CheckText(what, option, text string, want scenario.Text) error {
 	if want.Text != nil && text != *want.Text {
-		return &Unmet{fmt.Sprintf("%s is %q where %s is %q", what, clip(text), option, clip(*want.Text)), text}
+		return &Unmet{Message: fmt.Sprintf("%s is %q where %s is %q", what, clip(text), option, clip(*want.Text)), Looked: text}
 	}
 	return CheckParts(what, option, text, want.Contains, want.Lacks)
 }
@@ -73,9 +74,9 @@ func (w *World) CheckFiles(ctx context.Context, conversation string, want map[st
 		case missing && expected.Absent:
 			continue
 		case missing:
-			return &Unmet{fmt.Sprintf("there is no file %s, where expect.files names its text", path), ""}
+			return &Unmet{Message: fmt.Sprintf("there is no file %s, where expect.files names its text", path)}
 		case expected.Absent:
-			return &Unmet{fmt.Sprintf("the file %s is there, where expect.files says absent", path), f.Content}
+			return &Unmet{Message: fmt.Sprintf("the file %s is there, where expect.files says absent", path), Looked: f.Content}
 		}
 		text := scenario.Text{Text: expected.Text, Contains: expected.Contains, Lacks: expected.Lacks}
 		if err := CheckText("the file "+path, "expect.files", f.Content, text); err != nil {
