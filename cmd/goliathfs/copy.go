@@ -224,7 +224,7 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return errors.New("interrupted, run it again to continue")
+		return &interruptedError{"interrupted, run it again to continue"}
 	case errors.Is(err, transfer.ErrEmptySource):
 		return fmt.Errorf("%w, nothing was changed: check the name, or pass --allow-empty if that is meant", err)
 	}

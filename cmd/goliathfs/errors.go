@@ -16,6 +16,11 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
+// interruptedError says what an interruption means for what a verb was doing.
+type interruptedError struct{ text string }
+
+func (e *interruptedError) Error() string { return e.text }
+
 // errReported ends a verb with exit status 1 after it has said why itself.
 var errReported = errors.New("already reported")
 

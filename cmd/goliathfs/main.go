@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/internal/visible"
 )
 
 func main() { os.Exit(run()) }
@@ -25,8 +26,16 @@ func run() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 
 	root := newRoot()
+	out, errout := onScreen(os.Stdout, false), onScreen(os.Stderr, true)
+	root.SetOut(out)
+	root.SetErr(errout)
 	cmd, err := root.ExecuteContextC(ctx)
-	return report(root.ErrOrStderr(), cmd.CommandPath(), err)
+	if flushErr := out.Flush(); err == nil {
+		err = flushErr
+	}
+	status := report(errout, cmd.CommandPath(), err)
+	_ = errout.Flush() // there is nowhere to tell of it
+	return status
 }
 
 // endSignals are those that ask for an orderly end: a mount is unmounted then and
@@ -44,6 +53,8 @@ const (
 	exitDone    = 0
 	exitRefused = 1
 	exitUsage   = 2
+
+	exitInterrupted = 130 // as a shell has it of a program that Ctrl-C ended
 )
 
 // report prints err unless that was done already, and returns the exit status.
@@ -51,21 +62,25 @@ func report(w io.Writer, command string, err error) int {
 	var usage *usageError
 	var misuse storeurl.Misuse
 	var search *searchError
+	var interrupted *interruptedError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE):
 		return exitRefused
 	case errors.As(err, &usage), errors.As(err, &misuse):
-		fmt.Fprintf(w, "%s: %v\n", command, err)
+		fmt.Fprintf(w, "%s: %s\n", command, visible.Line(err))
 		return exitUsage
+	case errors.As(err, &interrupted):
+		fmt.Fprintf(w, "%s: %s\n", command, visible.Line(err))
+		return exitInterrupted
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(w, "%s: interrupted\n", command)
-		return exitRefused
+		return exitInterrupted
 	case errors.As(err, &search):
-		fmt.Fprintf(w, "%s: %v\n", command, err)
+		fmt.Fprintf(w, "%s: %s\n", command, visible.Line(err))
 		return exitUsage
 	}
-	fmt.Fprintf(w, "%s: %v\n", command, err)
+	fmt.Fprintf(w, "%s: %s\n", command, visible.Line(err))
 	return exitRefused
 }

@@ -28,6 +28,9 @@ type matchColours struct{ path, line, match, reset string }
 
 func newMatchPrinter(cmd *cobra.Command, o *grepOptions) *matchPrinter {
 	p := &matchPrinter{output: newOutput(cmd), o: o, terminal: isTerminal(cmd.OutOrStdout())}
+	if file, ok := unscreened(cmd.OutOrStdout()); ok && p.terminal {
+		p.output = outputTo(file) // colours are the printer's own, and each text it makes visible
+	}
 	if p.terminal && wantsColour() {
 		p.colours = matchColours{"\x1b[35m", "\x1b[32m", "\x1b[1;31m", "\x1b[0m"}
 	}

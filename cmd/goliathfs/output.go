@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -18,8 +19,10 @@ type output struct {
 	err error
 }
 
-func newOutput(cmd *cobra.Command) *output {
-	o := &output{w: bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)}
+func newOutput(cmd *cobra.Command) *output { return outputTo(cmd.OutOrStdout()) }
+
+func outputTo(w io.Writer) *output {
+	o := &output{w: bufio.NewWriterSize(w, 64<<10)}
 	o.enc = json.NewEncoder(o.w)
 	o.enc.SetEscapeHTML(false) // people read these lines too
 	return o

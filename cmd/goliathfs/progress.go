@@ -38,14 +38,18 @@ func startProgress(w io.Writer) *progress {
 // show writes lines and the display until lines is closed.
 func (p *progress) show(tick <-chan time.Time) {
 	const clearLine = "\r\x1b[K"
+	terminal, _ := unscreened(p.w)
 	clear := "" // what removes the display, once there is one
 	for {
 		select {
 		case <-tick:
 			clear = clearLine
-			fmt.Fprintf(p.w, "%s%d files, %d MB", clear, p.counts.Files.Load(), p.counts.Bytes.Load()/1e6)
+			fmt.Fprintf(terminal, "%s%d files, %d MB", clear, p.counts.Files.Load(), p.counts.Bytes.Load()/1e6)
 		case line, ok := <-p.lines:
-			fmt.Fprintf(p.w, "%s%s", clear, line)
+			if clear != "" {
+				io.WriteString(terminal, clear)
+			}
+			io.WriteString(p.w, line)
 			if !ok {
 				return
 			}

@@ -88,6 +88,12 @@ func (o *recordOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	o.rec.Command, o.rec.Program = args, self
 	o.rec.Stdin, o.rec.Stdout, o.rec.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+	if out, ok := unscreened(o.rec.Stdout); ok { // the agent has the terminal as if it were started alone
+		o.rec.Stdout = out
+	}
+	if errout, ok := unscreened(o.rec.Stderr); ok {
+		o.rec.Stderr = errout
+	}
 	recording, err := blackbox.Record(cmd.Context(), o.rec)
 	if err != nil {
 		return err

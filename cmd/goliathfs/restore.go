@@ -136,7 +136,7 @@ func restoreLines(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
 		if err != nil {
 			err = explain(err, spec.URL.String())
 			if errors.Is(err, context.Canceled) {
-				err = errors.New("interrupted") // which is all that would be said of a cancellation
+				err = &interruptedError{"interrupted"} // which is all that would be said of a cancellation
 			}
 			if r.files > 0 {
 				err = fmt.Errorf("%w; %s holds only a part of the backup now, so remove it before you restore again", err, spec.URL)

@@ -32,7 +32,7 @@ machine, for copy and diff. SEED is a folder, a .json object of path to content,
 or a .txtar. Badger and SQLite take ?namespace=N. Put another store at a
 directory with --route /prefix=URL (or URL,ro for read-only), as often as needed.
 
-Exit status: 0 done, 1 refused or different, 2 wrong use.`,
+Exit status: 0 done, 1 refused or different, 2 wrong use, 130 interrupted.`,
 		Example:                    "  goliathfs demo\n  goliathfs copy dir:./docs badger:./store\n  goliathfs ls badger:./store",
 		SilenceErrors:              true,
 		SilenceUsage:               true,

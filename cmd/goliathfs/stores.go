@@ -3,14 +3,13 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/internal/visible"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -170,8 +169,5 @@ func shellWord(s string) string {
 
 // printable quotes a name that holds what a terminal would act on.
 func printable(name string) string {
-	if utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl) {
-		return name
-	}
-	return strconv.Quote(name)
+	return visible.Name(name)
 }
