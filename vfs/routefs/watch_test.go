@@ -130,32 +130,44 @@ func (b *told) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error 
 // The merged watch opens when the slowest store is ready. What changed before
 // that is covered by the overflow.
 func TestWatchOpensWhenAllAreReady(t *testing.T) {
-	begin, tell := make(chan struct{}), make(chan vfs.Event)
-	fast := memory(t)
-	f := compose(t, fast, routefs.Route{Prefix: "/slow", Backend: &told{Backend: memory(t), begin: begin, tell: tell}})
+	ready, begin := make(chan struct{}), make(chan struct{})
+	close(ready)
+	fast, slow := make(chan vfs.Event), make(chan vfs.Event)
+	f := compose(t, &told{Backend: memory(t), begin: ready, tell: fast},
+		routefs.Route{Prefix: "/slow", Backend: &told{Backend: memory(t), begin: begin, tell: slow}})
 	events := make(chan vfs.Event, 10)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- vfs.Watch(ctx, f, "/", func(e vfs.Event) { events <- e }) }()
-	create(t, fast, "/early")
+	change := func(path string) vfs.Event { return vfs.Event{Path: path, Info: vfs.Info{Path: path, Revision: "r"}} }
+	// A store that takes an event has been through the one before it.
+	for _, path := range []string{"/early", "/early too"} {
+		fast <- change(path)
+	}
 	if len(events) > 0 {
 		t.Errorf("%+v came before every store was ready", <-events)
 	}
 	close(begin)
-	if e := <-events; !e.Overflow || e.Path != "/" {
-		t.Errorf("the first event is %+v, want an overflow of /", e)
+	if first := <-events; !first.Overflow || first.Path != "/" {
+		t.Errorf("the first event is %+v, want an overflow of /", first)
 	}
-	tell <- vfs.Event{Path: "/", Overflow: true}
-	if e := <-events; !e.Overflow || e.Path != "/" {
-		t.Errorf("an overflow of a route came as %+v, want one of the directory watched", e)
-	}
-	create(t, fast, "/late")
-	if e := <-events; e.Path != "/late" {
-		t.Errorf("the next event is %+v, want /late", e)
-	}
+	slow <- vfs.Event{Path: "/", Overflow: true}
+	fast <- change("/late")
+	fast <- change("/late too")
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("Watch = %v, want %v", err, context.Canceled)
+	}
+	close(events)
+	got := map[string]bool{}
+	for e := range events {
+		if e.Overflow && e.Path != "/" {
+			t.Errorf("an overflow of a route came as %+v, want one of the directory watched", e)
+		}
+		got[e.Path] = true
+	}
+	if !got["/"] || !got["/late"] {
+		t.Errorf("the events behind the first one are of %v, want / and /late", got)
 	}
 }
 
