@@ -146,6 +146,7 @@ func TestCode(t *testing.T) {
 		{fs.ErrNotExist, "store"}, // a host file that the store lost, not a virtual one
 		{errors.New("input/output error"), "store"},
 		{errors.ErrUnsupported, "store"},
+		{vfs.ErrUnavailable, "store"},
 	} {
 		if got := vfs.Code(tt.err); got != tt.want {
 			t.Errorf("Code(%v) = %q, want %q", tt.err, got, tt.want)

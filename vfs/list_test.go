@@ -188,6 +188,7 @@ func TestWalk(t *testing.T) {
 	for i := range 600 {
 		paths = append(paths, fmt.Sprintf("/d/%03d", i))
 	}
+	paths = slices.Insert(paths, 255, "/d/254/x") // the first of the second page, below the last of the first
 	b := memory(t, append(paths, "/a", "/e", "/d")...)
 	var got []string
 	for info, err := range vfs.Walk(t.Context(), b, "//d/") {
@@ -289,6 +290,10 @@ func TestWrongPagesAreRefused(t *testing.T) {
 			deeper, err := vfs.Sub(vfs.ReadOnly(b), "/d")
 			if err != nil {
 				t.Fatal(err)
+			}
+			// What is wrong with one page alone is told at once.
+			if _, err := vfs.List(t.Context(), b, "/d", vfs.ListOptions{After: "/d/"}); (err == nil) != strings.HasSuffix(name, "for ever") {
+				t.Errorf("List = %v", err)
 			}
 			for dir, b := range map[string]vfs.Backend{"/d": vfs.ReadOnly(b), "/": sub, "//": deeper} {
 				n, last := 0, error(nil)

@@ -245,6 +245,16 @@ func TestReadOnlyTwiceIsOnce(t *testing.T) {
 	}
 }
 
+// at is a store of one route.
+type at struct {
+	vfs.Backend
+	prefix string
+}
+
+func (a at) Route(context.Context, string) (vfs.Route, error) {
+	return vfs.Route{Prefix: a.prefix, Writable: true}, nil
+}
+
 func TestSub(t *testing.T) {
 	b := memory(t, "/s", "/s/a", "/s/d/b", "/s-/x", "/s0", "/t")
 	view, err := vfs.Sub(b, "//s/")
@@ -260,11 +270,30 @@ func TestSub(t *testing.T) {
 			t.Errorf("List after %q = %+v, %v, want /a and /d/b", after, page, err)
 		}
 	}
+	for _, after := range []string{"0", "\U0010ffff", "/d/b", "/\uffff"} {
+		if page, err := vfs.List(t.Context(), view, "/", vfs.ListOptions{After: after}); err != nil || len(page.Files) != 0 {
+			t.Errorf("List after %q = %+v, %v, want nothing", after, page, err)
+		}
+	}
 	if page, err := vfs.List(t.Context(), view, "/", vfs.ListOptions{Limit: 1}); err != nil || page.Next != "/a" {
 		t.Errorf("Next = %q, %v, want a path of the view", page.Next, err)
 	}
-	if _, err := vfs.Read(t.Context(), view, "/"+strings.Repeat("x", 511)); !errors.Is(err, vfs.ErrInvalidPath) {
-		t.Errorf("read of a path that is too long in the backend = %v, want %v", err, vfs.ErrInvalidPath)
+	r := &recorder{}
+	deep, err := vfs.Sub(r, "/a/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vfs.Read(t.Context(), deep, "/"+strings.Repeat("x", 510)); !errors.Is(err, vfs.ErrInvalidPath) || len(r.calls) > 0 {
+		t.Errorf("read of a path that is too long in the backend = %v, calls %q, want %v and none", err, r.calls, vfs.ErrInvalidPath)
+	}
+	for prefix, want := range map[string]string{"/": "/", "/a": "/", "/a/b": "/", "/a/b/c": "/c"} {
+		view, err := vfs.Sub(at{b, prefix}, "/a/b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if route, err := vfs.RouteOf(t.Context(), view, "/c/d"); err != nil || route.Prefix != want {
+			t.Errorf("a path of the route %s is of %+v, %v in the view, want %s", prefix, route, err, want)
+		}
 	}
 	if _, err := vfs.Read(t.Context(), view, "/missing"); errorText(err) != "read /missing: no such file" {
 		t.Errorf("the error says %v, want the path of the view", err)
