@@ -80,6 +80,14 @@ func (p *player) newAgent() (*turn.Agent, error) {
 
 // checkApprovals refuses an approval that no call can ask for.
 func (p *player) checkApprovals() error {
+	lists := [][]approval{p.Approvals}
+	for i := range p.Turns {
+		lists = append(lists, p.Turns[i].Approvals)
+	}
+	all := slices.Concat(lists...)
+	if len(all) == 0 {
+		return nil
+	}
 	asks, known := map[string]bool{}, map[string]bool{}
 	if p.w.Tools != nil {
 		for _, t := range p.w.Tools.Tools() {
@@ -89,11 +97,7 @@ func (p *player) checkApprovals() error {
 	for _, f := range p.w.Agent.Functions {
 		known[f.Name], asks[f.Name] = true, f.RequiresApproval || f.Writes
 	}
-	lists := [][]approval{p.Approvals}
-	for i := range p.Turns {
-		lists = append(lists, p.Turns[i].Approvals)
-	}
-	for _, a := range slices.Concat(lists...) {
+	for _, a := range all {
 		switch {
 		case !known[a.Tool]:
 			return a.Pos.Errorf("the approval is for %s, a tool that this scenario does not offer: see filesystem.tools and filesystem.readOnly", a.Tool)
