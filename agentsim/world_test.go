@@ -289,3 +289,24 @@ turns:
 		t.Errorf("agents were made for %v", r.made)
 	}
 }
+
+// A memory that lives in the process is gone after a restart, as it would be.
+func TestRestartForgetsTheProcess(t *testing.T) {
+	made := 0
+	opts := &agentsim.ReplayOptions{NewAgent: func(context.Context, string) (agentsim.Agent, error) {
+		return agentsim.Agent{MemoryFor: func(context.Context, string, bool) (memory.Memory, error) {
+			made++
+			return &memory.InProcess{}, nil
+		}}, nil
+	}}
+	const text = `
+filesystem: {tools: []}
+turns:
+  - {ask: One., model: [{text: "1"}]}
+  - {ask: Two., model: [{text: "2"}], expect: {prompt: {contains: One.}}}
+  - {ask: Three., restart: true, model: [{text: "3"}], expect: {prompt: {lacks: One.}, memory: {recent: [{ask: Three.}]}}}
+`
+	if _, err := agentsim.Replay(t.Context(), parse(t, scenario(text)), opts); err != nil || made != 2 {
+		t.Errorf("%d memories were made, %v", made, err)
+	}
+}
