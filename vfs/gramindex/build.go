@@ -5,6 +5,10 @@ import (
 	"iter"
 )
 
+// maxStream is how many grams of all its files a block has at most, so that files
+// that are large or unlike all others take no more memory than others.
+const maxStream = 8 << 20
+
 // builder makes a segment of documents.
 type builder struct {
 	w       *segmentWriter
@@ -32,7 +36,7 @@ func (b *builder) add(d *Document) error {
 		b.inv.add(nil)
 	}
 	b.entries = append(b.entries, e)
-	if len(b.entries) == b.most {
+	if len(b.entries) == b.most || len(b.inv.stream) >= maxStream {
 		return b.flush()
 	}
 	return nil

@@ -5,7 +5,8 @@
 //
 // Of each file it knows the runs of one, two and three neighbouring characters
 // that stand in a line of it, each character as the least of those that simple
-// case folding makes equal. A file that holds a text holds all of the text's runs,
+// case folding makes equal; of scripts with thousands of characters it knows the runs
+// of one and two. A file that holds a text holds all of the text's runs,
 // so the files that have them all are a superset of the matches, with and without
 // regard to case, and who reads them finds the matches. Files that cannot be read
 // as text are candidates of every search.

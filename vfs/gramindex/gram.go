@@ -34,6 +34,13 @@ func gramOf(a, b, r rune) gram {
 // none stands in a window where there is no rune. A line feed is never in one.
 const none = '\n'
 
+// dense reports whether a rune is of a script that has thousands of characters, or a
+// symbol: two of them tell as much as three letters, and three would be a gram of
+// nearly every place.
+func dense(r rune) bool { return r >= firstDense }
+
+const firstDense = 0x2E80 // the radicals that Han is made of
+
 // gramsOf returns the longest grams of a needle, distinct and in order: every text
 // that holds the needle, whichever case its letters have, holds them too. A needle
 // that is empty, not valid UTF-8 or has a line feed gives none.
@@ -41,16 +48,24 @@ func gramsOf(needle string) []gram {
 	if !utf8.ValidString(needle) || strings.Contains(needle, "\n") {
 		return nil
 	}
+	runes := []rune(needle)
+	for i, r := range runes {
+		runes[i] = least(r)
+	}
+	// three reports whether the runes up to i are a gram of three.
+	three := func(i int) bool {
+		return i >= 2 && i < len(runes) && !dense(runes[i-2]) && !dense(runes[i-1]) && !dense(runes[i])
+	}
 	var all []gram
-	size := min(utf8.RuneCountInString(needle), 3)
-	first, second := rune(none), rune(none)
-	read := 0
-	for _, r := range needle {
-		r = least(r)
-		if read++; read >= size {
-			all = append(all, gramOf(first, second, r))
+	for i, r := range runes {
+		switch {
+		case three(i):
+			all = append(all, gramOf(runes[i-2], runes[i-1], r))
+		case i > 0 && !three(i+1):
+			all = append(all, gramOf(none, runes[i-1], r))
+		case len(runes) == 1:
+			all = append(all, gramOf(none, none, r))
 		}
-		first, second = second, r
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -162,7 +177,7 @@ func (x *gramSet) mark(a, b, r rune) bool {
 
 // other is ascii for a window with another rune in it.
 func (x *gramSet) other(a, b, r rune) {
-	if a != none && !x.add(gramOf(a, b, r)) {
+	if a != none && !dense(a) && !dense(b) && !dense(r) && !x.add(gramOf(a, b, r)) {
 		return
 	}
 	if b != none {

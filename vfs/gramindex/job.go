@@ -302,7 +302,7 @@ type Status struct {
 func (x *Index) Status() Status {
 	x.view.RLock()
 	defer x.view.RUnlock()
-	st := Status{State: x.now().String(), Changed: len(x.tail.all())}
+	st := Status{State: x.now().String(), Changed: x.tail.size()}
 	for _, s := range x.segments {
 		st.Files += s.files
 		st.Bytes += s.size

@@ -1,7 +1,6 @@
 package gramindex
 
 import (
-	"maps"
 	"slices"
 	"sync"
 
@@ -10,87 +9,102 @@ import (
 
 // tail is the set of paths whose files may differ from what the segments say.
 type tail struct {
-	sizes    sizes
+	sizes sizes
+
 	mu       sync.Mutex
-	fresh    map[string]struct{} // noted last, fewer than sizes.fresh
-	waiting  []string            // noted before, in order, not changed in place
-	draining []string            // those of which a segment is being made, likewise
+	noted    map[string]struct{} // since the last drain began
+	sorted   []string            // the same but for added, in order; not changed in place
+	added    []string            // noted and not yet in sorted
+	draining []string            // those of which a segment is being made, like sorted
 }
 
 // reset forgets everything but these paths, and reports whether they are too many.
 func (t *tail) reset(paths []string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.fresh, t.draining = map[string]struct{}{}, nil
-	t.waiting = slices.Clone(paths)
-	slices.SortFunc(t.waiting, vpath.Compare)
-	return len(t.waiting) >= t.sizes.changed
+	t.noted, t.sorted, t.added, t.draining = map[string]struct{}{}, nil, nil, nil
+	for _, path := range paths {
+		t.add(path)
+	}
+	return len(t.noted) >= t.sizes.changed
 }
 
 // note adds a path, and reports whether there are too many.
 func (t *tail) note(path string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.fresh[path] = struct{}{}
-	if len(t.fresh) >= t.sizes.fresh {
-		t.waiting = union(t.waiting, t.sortedFresh())
-		clear(t.fresh)
-	}
-	return len(t.waiting)+len(t.draining) >= t.sizes.changed
+	t.add(path)
+	return len(t.noted)+len(t.draining) >= t.sizes.changed
 }
 
-func (t *tail) sortedFresh() []string {
-	return slices.SortedFunc(maps.Keys(t.fresh), vpath.Compare)
+func (t *tail) add(path string) {
+	if _, ok := t.noted[path]; !ok {
+		t.noted[path] = struct{}{}
+		t.added = append(t.added, path)
+	}
+}
+
+// sort brings sorted up to date. Writers leave that to those who need it.
+func (t *tail) sort() {
+	if len(t.added) > 0 {
+		slices.SortFunc(t.added, vpath.Compare)
+		t.sorted, t.added = union(t.sorted, t.added), nil
+	}
 }
 
 // all returns every path, in order.
 func (t *tail) all() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return union(union(t.draining, t.waiting), t.sortedFresh())
+	t.sort()
+	return union(t.draining, t.sorted)
 }
 
 // has reports whether a path was noted since the last drain began.
 func (t *tail) has(path string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, fresh := t.fresh[path]
-	_, waiting := slices.BinarySearchFunc(t.waiting, path, vpath.Compare)
-	return fresh || waiting
+	_, noted := t.noted[path]
+	return noted
 }
 
 // holds reports whether a path is among all.
 func (t *tail) holds(path string) bool {
-	if t.has(path) {
-		return true
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, found := slices.BinarySearchFunc(t.draining, path, vpath.Compare)
-	return found
+	_, noted := t.noted[path]
+	_, draining := slices.BinarySearchFunc(t.draining, path, vpath.Compare)
+	return noted || draining
 }
 
 // full reports whether a drain is worth it.
 func (t *tail) full() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.waiting) > 0
+	return len(t.noted) >= t.sizes.fresh
 }
 
 // many reports whether there are too many for an index to be of use.
 func (t *tail) many() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.waiting) >= t.sizes.changed
+	return len(t.noted) >= t.sizes.changed
+}
+
+// size returns how many paths there are, those that were noted twice counted twice.
+func (t *tail) size() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.noted) + len(t.draining)
 }
 
 // drain returns the paths to make a segment of, until drained.
 func (t *tail) drain() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.draining = union(t.waiting, t.sortedFresh())
-	t.waiting = nil
-	clear(t.fresh)
+	t.sort()
+	t.draining = t.sorted
+	t.noted, t.sorted = map[string]struct{}{}, nil
 	return t.draining
 }
 
@@ -99,7 +113,9 @@ func (t *tail) drained(made bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !made {
-		t.waiting = union(t.draining, t.waiting)
+		for _, path := range t.draining {
+			t.add(path)
+		}
 	}
 	t.draining = nil
 }

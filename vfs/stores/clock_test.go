@@ -62,7 +62,7 @@ func TestClockThatJumpsBack(t *testing.T) {
 
 // served returns a client of a store that is served in this process, which may write
 // where the store can be written.
-func served(t *testing.T, s vfs.Backend) *remotefs.Client {
+func served(t testing.TB, s vfs.Backend) *remotefs.Client {
 	t.Helper()
 	addr := "unix:" + filepath.Join(t.TempDir(), "s")
 	l, err := remotefs.Listen(addr)
