@@ -31,6 +31,7 @@ const (
 	indexPages    = 20
 	indexSalt     = 32 // as in the log
 	indexBackfill = 96
+	indexAttempt  = 128 // how many frames a checkpoint copies, noted before it does
 	saltLen       = 8
 )
 
@@ -41,6 +42,7 @@ type State struct {
 	salt       [saltLen]byte // of this beginning of the log
 	frames     uint32        // in the log
 	backfilled uint32        // frames that a checkpoint has copied to the main file
+	attempted  uint32        // frames that a checkpoint under way, or cut short, was to copy
 	pages      uint32        // of the database
 }
 
@@ -91,6 +93,7 @@ func (f *Files) Look(info fs.FileInfo, before State) (State, error) {
 	now.frames = binary.NativeEndian.Uint32(head[indexFrames:])
 	now.pages = binary.NativeEndian.Uint32(head[indexPages:])
 	now.backfilled = binary.NativeEndian.Uint32(head[indexBackfill:])
+	now.attempted = binary.NativeEndian.Uint32(head[indexAttempt:])
 	copy(now.salt[:], head[indexSalt:])
 	if err := now.checkSalt(f.log); err != nil {
 		return now, err
@@ -120,6 +123,8 @@ func (s *State) checkMain(file string, log *os.File, before State) error {
 	switch {
 	case before.modified.IsZero(), s.size == before.size && s.modified.Equal(before.modified):
 		return nil
+	case s.attempted > s.backfilled:
+		return nil // a checkpoint writes there, for as long as it takes
 	case s.backfilled == before.backfilled && s.salt == before.salt:
 		return fmt.Errorf("%w: the main file was changed, and by no checkpoint", ErrMixed)
 	}

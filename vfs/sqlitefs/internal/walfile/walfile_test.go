@@ -98,6 +98,27 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// A checkpoint that is under way, or was cut short, changes the main file before it
+// says how far it got.
+func TestLookDuringCheckpoint(t *testing.T) {
+	before, err := look(t, database(t, "thesalts", []byte("before"), []uint32{1, 2}, 0), walfile.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := database(t, "thesalts", pageOf(1), []uint32{1, 2}, 0)
+	index, err := os.ReadFile(file + "-shm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for attempted, sound := range map[uint32]bool{0: false, 2: true} {
+		binary.NativeEndian.PutUint32(index[128:], attempted)
+		write(t, file+"-shm", index)
+		if _, err := look(t, file, before); (err == nil) != sound {
+			t.Errorf("%d frames attempted: %v", attempted, err)
+		}
+	}
+}
+
 // FuzzLook: whatever the files hold, a look ends with a state or an error.
 func FuzzLook(f *testing.F) {
 	file := database(f, "thesalts", pageOf(1), []uint32{1, 1, 7}, 2)
