@@ -235,3 +235,24 @@ type faultyList struct{ vfs.Backend }
 func (faultyList) List(context.Context, string, vfs.ListOptions) (vfs.Page, error) {
 	return vfs.Page{}, errors.New("disk on fire")
 }
+
+// A call that is cancelled while it reads ends with the file that it is at.
+func TestSearchCanceledMidway(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	files := map[string]string{}
+	for i := range 100 {
+		files[fmt.Sprintf("/f%02d", i)] = "nothing"
+	}
+	read := 0
+	b := faulty{memory(t, files), func(string) (vfs.File, error, bool) {
+		if read++; read == 5 {
+			cancel()
+		}
+		return vfs.File{}, nil, false
+	}}
+	tools := toolset(t, agenttool.Options{Backend: b})
+	if _, err := runAs(ctx, tools, agenttool.Scope{}, "grep", args{"pattern": "needle"}); agenttool.CodeOf(err) != codes.Canceled || read > 5 {
+		t.Errorf("after %d files: %v", read, err)
+	}
+}
