@@ -2,6 +2,13 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -82,4 +89,56 @@ func FuzzGrepPrints(f *testing.F) {
 			t.Errorf("it was found: %v, printed: %q", found, out)
 		}
 	})
+}
+
+// What grep prints for programs is what ripgrep prints of the same files in a folder.
+func TestGrepPrintsAsRipgrep(t *testing.T) {
+	rg, err := exec.LookPath("rg")
+	if err != nil {
+		t.Skip("it compares with ripgrep, which is not installed")
+	}
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(1, 4))
+	words := strings.Fields("basil Basil BASIL mint water -dash a.b Σίσυφος σίσυφοσ ( é")
+	for i := range 40 {
+		var b strings.Builder
+		for range r.IntN(30) {
+			for range r.IntN(4) {
+				b.WriteString(words[r.IntN(len(words))] + " ")
+			}
+			b.WriteString([]string{"\n", "\n", "\r\n"}[r.IntN(3)])
+		}
+		name := filepath.Join(dir, "notes", string(rune('a'+i%5)), fmt.Sprintf("f%02d.txt", i))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(b.String()+[]string{"", "basil at the end"}[i%2]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compared := 0
+	for _, text := range []string{"basil", "a.b", "-dash", "Σίσυφος", "(", "water mint", "nothing"} {
+		for _, flags := range [][]string{nil, {"-i"}, {"-c"}, {"-l", "-i"}, {"-C", "1"}, {"-C", "3", "-i"}} {
+			theirs := exec.CommandContext(t.Context(), rg, append(append([]string{"-n", "-F", "--no-heading", "--color=never", "--sort=path", "--no-config"}, flags...), "--", text, "notes")...)
+			theirs.Dir = dir
+			want, err := theirs.Output() // its status is compared too
+			var out bytes.Buffer
+			root := newRoot()
+			root.SetOut(&out)
+			root.SetErr(io.Discard)
+			root.SetArgs(append(append([]string{"grep"}, flags...), "--", text, "static:"+dir))
+			ours := root.ExecuteContext(t.Context())
+			compared += len(want)
+			if (err == nil) != (ours == nil) {
+				t.Errorf("%s %q: %v, ripgrep says %v", flags, text, ours, err)
+			}
+			got := regexp.MustCompile(`(?m)^/`).ReplaceAllString(out.String(), "")
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s %q: -ripgrep +goliathfs\n%s", flags, text, diff)
+			}
+		}
+	}
+	if compared < 10_000 {
+		t.Errorf("ripgrep printed %d bytes", compared)
+	}
 }

@@ -97,6 +97,16 @@ func TestSearchByFiles(t *testing.T) {
 	}
 }
 
+// The least bound is one too.
+func TestSearchFileByFile(t *testing.T) {
+	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/1": "no", "/2": "no", "/3": "needle"}), MaxFiles: 1})
+	for tool, in := range map[string]args{"grep": {"pattern": "needle"}, "glob": {"pattern": "/**3"}} {
+		if diff := cmp.Diff([]int{0, 0, 1}, pageSizes(t, tools, tool, in)); diff != "" {
+			t.Errorf("%s: -want +got\n%s", tool, diff)
+		}
+	}
+}
+
 // counted is a store of equal files that are made when they are asked for.
 type counted struct {
 	names   []string // sorted
