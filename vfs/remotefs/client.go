@@ -344,9 +344,9 @@ func (c *Client) Route(ctx context.Context, path string) (vfs.Route, error) {
 	if err := vpath.Check(path); err != nil {
 		return vfs.Route{}, err
 	}
-	res, err := c.do(ctx, request{op: opRoute, path: path})
+	res, err := c.do(ctx, request{op: opRoute, path: path, limit: 1})
 	if err != nil && !errors.Is(err, vfs.ErrUnavailable) {
 		return vfs.Route{}, err
 	}
-	return vfs.Route{Prefix: cmp.Or(res.prefix, "/"), Writable: res.writable}, err
+	return vfs.Route{Prefix: cmp.Or(res.prefix, "/"), Writable: res.writable, Shared: res.shared}, err
 }

@@ -51,7 +51,7 @@ func TestMessagesSurvive(t *testing.T) {
 		t.Errorf("%+v, %t, %v", got, cancel, err)
 	}
 	for _, f := range files() {
-		r := result{id: 1, failure: failure{"c", "t"}, file: f, page: vfs.Page{Files: []vfs.Info{f.Info, {}}, Next: "/n"}, prefix: "/p", writable: true}
+		r := result{id: 1, failure: failure{"c", "t"}, file: f, page: vfs.Page{Files: []vfs.Info{f.Info, {}}, Next: "/n"}, prefix: "/p", writable: true, shared: len(f.Content)%2 == 0}
 		got, _, isEvent, err := decodeServer(body(t, r))
 		if diff := cmp.Diff(r, got, exported); diff != "" || isEvent || err != nil {
 			t.Errorf("%s, %t, %v", diff, isEvent, err)

@@ -103,8 +103,8 @@ type request struct {
 	content  string // of write; the text of search
 	expected vfs.Revision
 	after    string
-	limit    int64
-	fold     bool // of search
+	limit    int64 // of list and search; of route 1 from who understands result.shared
+	fold     bool  // of search
 }
 
 func (r request) encode(e *encoder) {
@@ -177,6 +177,7 @@ type result struct {
 	page     vfs.Page // of list and search
 	prefix   string   // of route
 	writable bool     // of route
+	shared   bool     // of route, only to who asks for it
 }
 
 // bytes returns about how much memory a result takes.
@@ -201,6 +202,9 @@ func (r result) encode(e *encoder) {
 	e.string(r.page.Next)
 	e.string(r.prefix)
 	e.bool(r.writable)
+	if r.shared {
+		e.bool(true)
+	}
 }
 
 // event is one event of the watch with this id.
@@ -240,6 +244,9 @@ func decodeServer(b []byte) (r result, v event, isEvent bool, err error) {
 		}
 		r.page.Next = d.string()
 		r.prefix, r.writable = d.string(), d.bool()
+		if len(d.b) > 0 {
+			r.shared = d.bool()
+		}
 	case kindEvent:
 		isEvent = true
 		v.id = d.uint()

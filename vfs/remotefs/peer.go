@@ -240,7 +240,7 @@ func (p *peer) answer(ctx context.Context, req request) (res result) {
 	case opRoute:
 		var route vfs.Route
 		route, err = vfs.RouteOf(ctx, b, req.path)
-		res.prefix, res.writable = route.Prefix, route.Writable
+		res.prefix, res.writable, res.shared = route.Prefix, route.Writable, route.Shared && req.limit > 0
 	case opWatch:
 		q := &quota{dir: req.path}
 		err = vfs.Watch(ctx, b, req.path, func(e vfs.Event) { p.tell(req.id, q, e) })

@@ -111,7 +111,7 @@ func (s *FS) Route(ctx context.Context, path string) (vfs.Route, error) {
 	if err := ctx.Err(); err != nil {
 		return vfs.Route{}, err
 	}
-	return vfs.Route{Prefix: "/", Writable: !s.db.opts.ReadOnly}, s.db.id.Load().here()
+	return vfs.Route{Prefix: "/", Writable: !s.db.opts.ReadOnly, Shared: true}, s.db.id.Load().here()
 }
 
 // Close ends the store: operations under way are finished, later ones fail.
