@@ -9,7 +9,8 @@ import (
 
 // claim is a change of ours that the store is being asked for. The store tells of it
 // like of any other, before it answers: so the first event that can be ours is put by
-// until the answer says whose it is. Who looks the name up in that moment waits.
+// until the answer says whose it is. Who looks the name up in that moment waits, and the
+// kernel has to ask for it.
 type claim struct {
 	path    string
 	size    int64         // of what is written, removal where it is to go
@@ -38,7 +39,7 @@ func (c *claim) covers(e vfs.Event) bool {
 }
 
 // Takes implements view.Upper.
-func (o *Overlay) Takes(e vfs.Event) bool {
+func (o *Overlay) Takes(e vfs.Event, notes *tree.Changes) bool {
 	rev := e.Info.Revision
 	if rev != "" {
 		shown := o.Tree.FileAt(e.Path)
@@ -57,6 +58,9 @@ func (o *Overlay) Takes(e vfs.Event) bool {
 		return false
 	case c.found == nil && !c.passed && c.covers(e):
 		c.found = &e
+		if shown := o.Tree.FileAt(e.Path); shown != nil { // who looks now has to ask
+			notes.Notes = append(notes.Notes, tree.Note{Kind: tree.DropStatus, ID: shown.ID})
+		}
 		return true
 	}
 	c.passed = true

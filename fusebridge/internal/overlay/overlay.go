@@ -178,7 +178,7 @@ func (o *Overlay) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint3
 		// believes in an old size. It is to ask again, and drop the page, which it has
 		// locked for this request.
 		at = end
-		o.TellLater([]tree.Note{{Kind: tree.DropInode, ID: f.ID}})
+		o.Notify.TellLater([]tree.Note{{Kind: tree.DropInode, ID: f.ID}})
 	}
 	status := o.put(d, h, data, at)
 	refused := d.state == Refused

@@ -81,6 +81,13 @@ func (c *contents) read(ctx context.Context, path string, rev vfs.Revision) (vfs
 	}
 }
 
+// has reports whether bytes are kept, or being read.
+func (c *contents) has(key contentKey) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.byKey[key] != nil
+}
+
 // load reads from the store and keeps the result if it is what was asked for.
 func (c *contents) load(ctx context.Context, at *list.Element) (vfs.File, error) {
 	got := at.Value.(*content)

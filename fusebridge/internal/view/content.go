@@ -79,10 +79,9 @@ func (v *View) lookAgain(f *tree.File, found vfs.File, err error) {
 		}
 		v.Follow.Reported(f.Path)
 		v.Follow.take(change, c)
+		v.Notify.TellLater(c.Notes)
 	}
 	v.Tree.Unlock()
-	v.TellLater(c.Notes)
-	v.Follow.WalkSoon()
 }
 
 // measure learns the size of a file whose store could not tell. It is part of a

@@ -102,8 +102,10 @@ func (f *Follower) Apply(e vfs.Event) {
 	f.Reported(e.Path)
 	f.take(e, c)
 	f.sayHeld(c)
+	pending := f.notify.pending
 	f.tree.Unlock()
 	f.notify.Tell(c.Notes)
+	<-pending // a handler may have seen the change before
 }
 
 // Reported notes that what a walk under way finds at a path may be older than what is
@@ -117,7 +119,7 @@ func (f *Follower) Reported(path string) {
 // take shows a change, unless the upper layer deals with it. The tree's lock is held.
 func (f *Follower) take(e vfs.Event, c *tree.Changes) {
 	switch {
-	case f.Upper != nil && f.Upper.Takes(e):
+	case f.Upper != nil && f.Upper.Takes(e, c):
 	case e.Info.Revision != "":
 		if f.canShow(e.Info.Path) {
 			f.tree.Show(e.Info, e.Old, c)

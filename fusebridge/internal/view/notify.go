@@ -26,10 +26,13 @@ type Notifier struct {
 	sent     atomic.Uint64
 	slow     atomic.Uint64
 	log      *slog.Logger
+	pending  <-chan struct{} // closed when all that is told later has been; the tree's lock guards it
 }
 
 func newNotifier(log *slog.Logger, lockless bool) *Notifier {
-	return &Notifier{log: log, lockless: lockless}
+	none := make(chan struct{})
+	close(none)
+	return &Notifier{log: log, lockless: lockless, pending: none}
 }
 
 // Begin tells the kernel through a server from now on.
@@ -79,6 +82,22 @@ func (n *Notifier) Tell(notes []tree.Note) {
 			n.log.Warn("the kernel refused a notification", "name", note.Name, "status", status)
 		}
 	}
+}
+
+// TellLater tells the kernel from a goroutine of its own, for a handler that must not
+// wait. The tree's lock is held, under which the change was made: whoever sees that may
+// wait for pending.
+func (n *Notifier) TellLater(notes []tree.Note) {
+	if len(notes) == 0 {
+		return
+	}
+	before, done := n.pending, make(chan struct{})
+	n.pending = done
+	go func() {
+		defer close(done)
+		<-before
+		n.Tell(notes)
+	}()
 }
 
 // EndEpoch has the kernel ask for every name anew, where it keeps any in a writable

@@ -52,16 +52,17 @@ func (v *View) Hold(cancel <-chan struct{}, id uint64, out *fuse.OpenOut) fuse.S
 	out.OpenFlags = fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH
 	v.Tree.Lock()
 	f := v.Tree.FileByID(id)
-	held := f != nil && v.hold(f, nil)
 	v.Tree.Unlock()
-	switch {
-	case f == nil:
+	if f == nil {
 		return fuse.Status(syscall.ESTALE)
-	case held:
-		return fuse.OK
 	}
 	ctx := v.Context(cancel, f)
 	defer ctx.Release()
+	if v.atHand(f) { // so reading it would not ask the store
+		if status := v.Renew(ctx, f); status != fuse.OK {
+			return status
+		}
+	}
 	text, err := v.Content(ctx, f)
 	if errors.Is(err, errStale) {
 		return fuse.Status(syscall.ESTALE)
@@ -71,23 +72,19 @@ func (v *View) Hold(cancel <-chan struct{}, id uint64, out *fuse.OpenOut) fuse.S
 	}
 	v.Tree.Lock()
 	defer v.Tree.Unlock()
-	v.hold(f, &text)
-	return fuse.OK
-}
-
-// hold counts one opening of f, and reports whether its bytes are at hand. The tree's
-// lock is held.
-func (v *View) hold(f *tree.File, text *string) bool {
 	held := v.opened.files[f]
 	if held == nil {
-		if text == nil {
-			return false
-		}
-		held = &heldText{text: *text}
+		held = &heldText{text: text}
 		v.opened.files[f] = held
 	}
 	held.opens++
-	return true
+	return fuse.OK
+}
+
+// atHand reports whether the bytes of f are kept here.
+func (v *View) atHand(f *tree.File) bool {
+	at, _ := v.whereabouts(f)
+	return at.pinned != nil || v.contents.has(at.key)
 }
 
 // Release ends an opening.

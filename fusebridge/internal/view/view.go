@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -32,8 +31,9 @@ type Options struct {
 // Upper is what lies over a view, and hears of a change of the store first.
 type Upper interface {
 	// Takes reports whether it has dealt with a change itself, so that the tree is to
-	// stay as it is. The tree's lock is held.
-	Takes(e vfs.Event) bool
+	// stay as it is; it may add to what the kernel is to be told. The tree's lock is
+	// held.
+	Takes(e vfs.Event, c *tree.Changes) bool
 }
 
 // keepFor is how long the kernel may believe names and attributes. It is told of every
@@ -61,7 +61,6 @@ type View struct {
 	keepName atomic.Int64 // nanoseconds for which the kernel may believe what a name stands for
 	timeout  time.Duration
 	log      *slog.Logger
-	later    sync.WaitGroup // notifications that a handler must not wait for
 	asked    [requestKinds]atomic.Uint64
 	stale    atomic.Uint64
 }
@@ -113,13 +112,11 @@ func (v *View) Owner() (uid, gid uint32) { return v.uid, v.gid }
 func (v *View) Over() bool { return v.life.Err() != nil }
 
 // Wait returns when no notification is under way any more.
-func (v *View) Wait() { v.later.Wait() }
-
-// TellLater tells the kernel of changes from a handler, which must not wait for it.
-func (v *View) TellLater(notes []tree.Note) {
-	if len(notes) > 0 {
-		v.later.Go(func() { v.Notify.Tell(notes) })
-	}
+func (v *View) Wait() {
+	v.Tree.Lock()
+	pending := v.Notify.pending
+	v.Tree.Unlock()
+	<-pending
 }
 
 // String names the file system.

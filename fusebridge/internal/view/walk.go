@@ -116,9 +116,17 @@ func (f *Follower) sweep(number uint32) {
 				f.take(vfs.Event{Path: path, Info: vfs.Info{Path: path}}, c)
 			}
 		}
-		f.tree.Unlock()
-		f.notify.Tell(c.Notes)
+		f.unlockAndTell(c.Notes)
 	}
+}
+
+// unlockAndTell ends a change of the tree. An event of the same change that comes now
+// finds nothing to tell, and its writer has to wait until this has been told.
+func (f *Follower) unlockAndTell(notes []tree.Note) {
+	f.notify.TellLater(notes)
+	pending := f.notify.pending
+	f.tree.Unlock()
+	<-pending
 }
 
 // modesChanged has the kernel ask for the modes of all files anew.
@@ -128,6 +136,5 @@ func (f *Follower) modesChanged() {
 	for _, id := range f.tree.KnownFiles() {
 		notes = append(notes, tree.Note{Kind: tree.DropStatus, ID: id})
 	}
-	f.tree.Unlock()
-	f.notify.Tell(notes)
+	f.unlockAndTell(notes)
 }

@@ -1,0 +1,97 @@
+//go:build linux
+
+package fusebridge_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
+)
+
+// lateStores are stores that hear of what others change an hour later, each with a way
+// for others to change it.
+func lateStores(t *testing.T) map[string][2]vfs.Backend {
+	file := filepath.Join(t.TempDir(), "f.db")
+	open := func() vfs.Backend {
+		s, err := sqlitefs.Open(t.Context(), file, &sqlitefs.Options{PollInterval: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	mem := newMem(t, nil)
+	return map[string][2]vfs.Backend{"sqlite": {open(), open()}, "no watch": {silent{mem}, mem}}
+}
+
+// TestChangedByOthers: who opens a file after another process changed it sees the
+// change, or the text before it, and never an error; and who appends to it loses
+// nothing.
+func TestChangedByOthers(t *testing.T) {
+	for name, stores := range lateStores(t) {
+		for _, readWrite := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/rw %v", name, readWrite), func(t *testing.T) {
+				here, other := stores[0], stores[1]
+				write(t, other, "/f", "0\n")
+				opts := writable(t)
+				opts.ReadWrite, opts.Poll = readWrite, time.Hour
+				s := mount(t, here, opts)
+				look := newLooker(t)
+				before, want := `"0\n"`, "0\n"
+				for n := range 30 {
+					text := fmt.Sprintln(n, body(n, 1+n%7))
+					write(t, other, "/f", text)
+					if got := look.ask("read", under(s, "/f")); got != quoted(text) && got != before {
+						t.Fatalf("change %d: %.100s", n, got)
+					}
+					before, want = quoted(text), text
+				}
+				if !readWrite {
+					return
+				}
+				for n := range 10 {
+					line := fmt.Sprintln("theirs", n)
+					want += line
+					write(t, other, "/f", want)
+					if out, err := shell(t, s.Dir(), fmt.Sprintf("echo ours %d >>f", n)); err != nil {
+						t.Fatalf("append %d: %v %s", n, err, out)
+					}
+					want += fmt.Sprintln("ours", n)
+					if got := stored(t, other)["/f"]; got != want {
+						t.Fatalf("append %d: the store has %.300q, want %.300q", n, got, want)
+					}
+				}
+				if c := s.Counters(); c.Conflicts > 0 {
+					t.Errorf("%d edits were kept aside", c.Conflicts)
+				}
+			})
+		}
+	}
+}
+
+// TestOpenKeepsBytes: what is open is read to its end, though others replace it in a
+// store that does not tell what it replaced.
+func TestOpenKeepsBytes(t *testing.T) {
+	mem := newMem(t, map[string]string{"/f": body(1, 900)})
+	s := mount(t, silent{mem}, &fusebridge.Options{Poll: time.Hour})
+	look := newLooker(t)
+	look.ask("open", under(s, "/f"))
+	write(t, mem, "/f", body(2, 5000))
+	if got := look.ask("rest", under(s, "/f")); got != quoted(body(1, 900)) {
+		t.Errorf("the holder reads %.100s", got)
+	}
+}
+
+// TestOpenIsNotAsked: a store whose changes are told is never asked at an opening.
+func TestOpenIsNotAsked(t *testing.T) {
+	s := mount(t, newMem(t, map[string]string{"/f": "x", "/g": "y"}), nil)
+	run(t, "sh", "-c", "cd "+s.Dir()+" && cat f g f g")
+	if got := s.Counters().Requests["open"]; got > 1 {
+		t.Errorf("it was asked at %d openings", got)
+	}
+}
