@@ -16,22 +16,50 @@ func TestScenarios(t *testing.T) {
 	simtest.Run(t, "scenarios", "golden", nil)
 }
 
-// Go code in README stands, line by line, in a test file, so that it compiles
-// and where it has output is run.
+// Go code in README and docs stands, line by line, in a test file, so that it
+// compiles and where it has output is run.
 func TestReadmeCodeIsCompiled(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
+	compiled, found := testSources(t), 0
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range strings.Split(string(text), "```go\n")[1:] {
+			found++
+			code, _, _ := strings.Cut(block, "```")
+			if !strings.Contains(compiled, unindented(code)) {
+				t.Errorf("no test file has this code of %s:\n%s", page, code)
+			}
+		}
 	}
-	compiled := testSources(t)
-	blocks := strings.Split(string(readme), "```go\n")[1:]
-	if len(blocks) < 3 {
-		t.Fatalf("README has %d blocks of Go code, want at least 3", len(blocks))
+	if found < 3 {
+		t.Fatalf("there are %d blocks of Go code, want at least 3", found)
 	}
-	for _, block := range blocks {
-		code, _, _ := strings.Cut(block, "```")
-		if !strings.Contains(compiled, unindented(code)) {
-			t.Errorf("no test file has this code of README:\n%s", code)
+}
+
+// pages are README and the pages of docs.
+func pages(t *testing.T) []string {
+	t.Helper()
+	docs, err := filepath.Glob("docs/*.md")
+	if err != nil || len(docs) == 0 {
+		t.Fatalf("docs has %d pages: %v", len(docs), err)
+	}
+	return append(docs, "README.md")
+}
+
+// A link in README or docs to a file of this repository leads to one.
+func TestLinksLeadSomewhere(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	for _, page := range append(pages(t), "CONTRIBUTING.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", page, m[1], err)
+			}
 		}
 	}
 }
@@ -66,11 +94,7 @@ func unindented(code string) string {
 func TestDocsNameTests(t *testing.T) {
 	sources := testSources(t)
 	name := regexp.MustCompile(`\b(Test|Fuzz)[A-Z]\w+`)
-	pages, err := filepath.Glob("docs/*.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("docs has %d pages: %v", len(pages), err)
-	}
-	for _, page := range append(pages, "README.md") {
+	for _, page := range pages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
