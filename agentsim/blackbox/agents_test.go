@@ -46,41 +46,64 @@ func offline(t *testing.T, args ...string) []string {
 	return append(alone, args...)
 }
 
-// Codex and opencode show the same in three runs from three folders.
+// runAgent replays a scenario in a folder of its own and returns the golden.
+func runAgent(t *testing.T, bin, command, scenario string) string {
+	t.Helper()
+	dir := t.TempDir()
+	args := offline(t, command, "replay", "--run-agents", "--update", "--golden", filepath.Join(dir, "golden"), scenario)
+	replay := exec.Command(args[0], args[1:]...)
+	replay.Dir = dir
+	replay.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "CI=", "GITHUB_ACTIONS=")
+	out, err := replay.CombinedOutput()
+	golden, readErr := os.ReadFile(filepath.Join(dir, "golden", filepath.Base(scenario)))
+	if readErr != nil { // --update ends with status 1 when it wrote one
+		t.Fatalf("%v, %v\n%s", err, readErr, out)
+	}
+	return string(golden)
+}
+
+// Codex and opencode show the same in three runs from three folders, and of a full
+// page what the table of docs/any-agent.md says.
 func TestAgents(t *testing.T) {
 	bin := agentCommands(t)
 	command := goliathfs(t)
-	for _, agent := range []string{"codex", "opencode"} {
+	for agent, page := range map[string]string{
+		"codex":    "returned 512, shown 521, whole",
+		"opencode": "returned 512, shown 512, whole",
+	} {
 		t.Run(agent, func(t *testing.T) {
 			scenario, err := filepath.Abs("testdata/agents/" + agent + ".txtar")
 			if err != nil {
 				t.Fatal(err)
 			}
-			var goldens []string
-			for range 3 {
-				dir := t.TempDir()
-				args := offline(t, command, "replay", "--run-agents", "--update", "--golden", filepath.Join(dir, "golden"), scenario)
-				replay := exec.Command(args[0], args[1:]...)
-				replay.Dir = dir
-				replay.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "CI=")
-				out, err := replay.CombinedOutput()
-				golden, readErr := os.ReadFile(filepath.Join(dir, "golden", agent+".txtar"))
-				if readErr != nil { // --update ends with status 1 when it wrote one
-					t.Fatalf("%v, %v\n%s", err, readErr, out)
-				}
-				goldens = append(goldens, string(golden))
-			}
-			for _, other := range goldens[1:] {
-				if diff := cmp.Diff(goldens[0], other); diff != "" {
+			golden := runAgent(t, bin, command, scenario)
+			for range 2 {
+				if diff := cmp.Diff(golden, runAgent(t, bin, command, scenario)); diff != "" {
 					t.Errorf("two runs show something else:\n%s", diff)
 				}
 			}
-			for _, want := range []string{"error conflict\n", "error 429", "you will receive a reply\n"} {
-				if !strings.Contains(goldens[0], want) {
-					t.Errorf("there is no %q in\n%s", want, goldens[0])
+			for _, want := range []string{`{"limit":100,"path":"/docs/long.md"}: ` + page + "\n", "error conflict\n", "error 429", "you will receive a reply\n"} {
+				if !strings.Contains(golden, want) {
+					t.Errorf("there is no %q in\n%s", want, golden)
 				}
 			}
-			t.Log(strings.SplitN(goldens[0], "\n", 5)[3])
 		})
+	}
+}
+
+// With structured content Codex shows its model that, and drops the text.
+func TestAgentsStructured(t *testing.T) {
+	bin := agentCommands(t)
+	data, err := os.ReadFile("testdata/agents/codex.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenario := filepath.Join(t.TempDir(), "codex.txtar")
+	if err := os.WriteFile(scenario, []byte(strings.Replace(string(data), "\nwire:\n", "\nmcp: {structured: true}\nwire:\n", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	golden := runAgent(t, bin, goliathfs(t), scenario)
+	if want := `{"limit":100,"path":"/docs/long.md"}: returned 512, shown 570, changed` + "\n"; !strings.Contains(golden, want) {
+		t.Errorf("there is no %q in\n%s", want, golden)
 	}
 }
