@@ -30,6 +30,13 @@
 // ReadDir seeks over a subtree: to dir + "/" followed by 512 times U+FFFF, which
 // no path below dir reaches and no sibling, such as "/d0", precedes.
 //
+// Search is List less files that cannot hold a text: candidates, which the caller
+// reads and looks at. Its pages may be short, or empty, while Page.Next is set.
+//
+// A page that cannot be right, with a path outside the directory, out of order, or
+// with a Next that does not advance, is an error to those who use the package
+// functions, so that following pages always comes to an end.
+//
 // # Errors
 //
 // Backends return errors that match ErrNotFound, ErrConflict, ErrReadOnly,
@@ -41,8 +48,8 @@
 // # Writing a backend
 //
 // Implement Backend, and Writer, Remover, Statter, Watcher, Router and Searcher
-// where the store can; package revision makes revisions, package watch delivers events in
-// order, vpath.AppendKey makes byte keys that sort right. Then call
+// where the store can; package revision makes revisions, package watch delivers
+// events in order, vpath.AppendKey makes byte keys that sort right. Then call
 // vfstest.TestBackend from a test: it checks every sentence of these comments.
 // A wrapper forwards each optional interface to an Inner, which falls back where
 // the backend inside lacks one.

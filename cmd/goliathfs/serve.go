@@ -81,6 +81,10 @@ func (o *serveOptions) run(cmd *cobra.Command, url string) error {
 				return err
 			}
 		}
+		// Clients are not told what no list shows, so whoever serves it is.
+		if err := tellUnlisted(cmd, s, "/"); err != nil {
+			return err
+		}
 		listener, err := remotefs.Listen(o.address())
 		if err != nil {
 			return err
