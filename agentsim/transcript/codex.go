@@ -15,6 +15,7 @@ type codexLine struct {
 		Namespace string          `json:"namespace"`
 		Arguments json.RawMessage `json:"arguments"`
 		CallID    string          `json:"call_id"`
+		Input     string          `json:"input"`
 		Output    json.RawMessage `json:"output"`
 		Item      *struct {
 			Type   string `json:"type"`
@@ -42,7 +43,10 @@ func readCodex(in io.Reader, c *collector) error {
 			}
 			c.call(p.CallID, name, p.Arguments, number)
 		case l.Type == "response_item" && p.Type == "custom_tool_call":
-			c.call(p.CallID, p.Name, nil, number)
+			input, err := encode(map[string]string{"input": p.Input})
+			if err == nil {
+				c.call(p.CallID, p.Name, input, number)
+			}
 		case l.Type == "response_item" && p.Type == "local_shell_call":
 			c.call(p.CallID, "local_shell", nil, number)
 		case l.Type == "response_item" && strings.HasSuffix(p.Type, "_call_output"):

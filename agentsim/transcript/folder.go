@@ -67,6 +67,9 @@ func stripValue(name string, v any, dir string, paths bool) any {
 		if paths && isPathName(name) {
 			return stripPath(v, dir)
 		}
+		if paths && (name == "input" || name == "patch") {
+			return stripPatch(v, dir)
+		}
 		return strip(v, dir)
 	case []any:
 		for i := range v {
@@ -76,6 +79,20 @@ func stripValue(name string, v any, dir string, paths bool) any {
 		stripArgs(v, dir, paths)
 	}
 	return v
+}
+
+// stripPatch strips a text that may be a patch, whose headers name files.
+func stripPatch(text, dir string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		header, path, ok := strings.Cut(line, " File: ")
+		if !ok || !strings.HasPrefix(header, "*** ") {
+			b.WriteString(strip(line, dir))
+			continue
+		}
+		b.WriteString(header + " File: " + stripPath(path, dir))
+	}
+	return b.String()
 }
 
 func isPathName(name string) bool {

@@ -32,7 +32,7 @@ var foreign = map[string]meaning{
 	"read": read, "readfile": read, "viewfile": read, "view": read, "openfile": read, "open": read,
 	"write": write, "writefile": write, "createfile": write, "create": write, "writetofile": write,
 	"edit": edit, "editfile": edit, "replace": edit, "strreplace": edit, "replaceinfile": edit,
-	"multiedit":  multiEdit,
+	"multiedit": multiEdit, "applypatch": patch,
 	"deletefile": remove, "delete": remove,
 	"grep": search, "grepsearch": search, "searchfilecontent": search, "searchtext": search,
 	"glob": find, "findfiles": find, "filesearch": find,

@@ -55,6 +55,12 @@ func TestMeanings(t *testing.T) {
 		{"Grep", `{"pattern":"a typo","path":"/w/d","-i":true,"output_mode":"content"}`, "/w/d/a.md:2:a typo", `{tool: grep, input: {"path": "/d", "pattern": "a typo"}, pages: all}`},
 		{"grep", `{"pattern":"typo"}`, "none", `{tool: grep, input: {"ignoreCase": false, "pattern": "typo"}, pages: all}`},
 		{"Glob", `{"pattern":"**/*.md","path":"/w/d"}`, "/w/d/a.md", `{tool: glob, input: {"pattern": "/d/**/*.md"}, pages: all}`},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Add File: new.md\n+a\n+b\n*** Update File: a.md\n@@ section\n one\n-two\n+2\n@@\n three\n+four\n*** Delete File: /w/old.md\n*** End Patch\n"}`, "ok", `{tool: writeFile, input: {"content": "a\nb\n", "path": "/new.md"}}
+{tool: glob, input: {"pattern": "/a.md"}}
+{tool: editFile, input: {"newText": "one\n2", "oldText": "one\ntwo", "path": "/a.md", "revision": "<rev:2>"}}
+{tool: editFile, input: {"newText": "three\nfour", "oldText": "three", "path": "/a.md", "revision": "<rev:3>"}}
+{tool: glob, input: {"pattern": "/old.md"}}
+{tool: deleteFile, input: {"path": "/old.md", "revision": "<rev:5>"}}`},
 		{"mcp__fs__read_file", `{"path":"/w/a.md"}`, "x\n", `{tool: readFile, input: {"path": "/a.md"}, pages: all}`},
 		{"mcp__g__readFile", `{"path":"/w/a.md"}`, ours, `{tool: readFile, input: {"path": "/a.md"}}`}, // the folder goes, wherever it stands
 		{"files_readFile", `{"path":"/w/a.md"}`, ours, `{tool: readFile, input: {"path": "/a.md"}}`},
@@ -88,6 +94,10 @@ func TestLeftOut(t *testing.T) {
 		{"Grep", `{"pattern":"a","path":"/etc"}`, "/etc is outside the working folder"},
 		{"Glob", `{"pattern":"*.{md,txt}"}`, "its pattern has signs that glob does not have here"},
 		{"str_replace_editor", `{"command":"undo_edit","path":"/w/a"}`, `its command "undo_edit" has no like here`},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n-x\n*** End Patch"}`, "it moves a file"},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: a\n@@\n+x\n*** End Patch"}`, "its patch adds lines without saying where"},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Add File: /etc/x\n+x\n*** End Patch"}`, "/etc/x is outside the working folder"},
+		{"apply_patch", `{"input":"x"}`, "it holds no patch"},
 		{"editFile", `{"path":"/w/a","edits":[]}`, "it tells no text to replace"},
 	} {
 		text := session(tt.tool, tt.args, "result", false) + strings.ReplaceAll(session("mcp__g__readFile", `{"path":"/nope"}`, "not-found: no", true), `"1"`, `"2"`)
@@ -149,6 +159,8 @@ func TestSeeds(t *testing.T) {
 		"a hit":          {frame(1, "grep", `{"pattern":"o"}`, `{"matches":[{"path":"/a.md","revision":"r1","line":2,"excerpt":"two"}],"nextCursor":null}`), "\ntwo\n", "1 of its lines were shown, the last of them is line 2"},
 		"a name":         {frame(1, "glob", `{"pattern":"/*"}`, `{"matches":[{"path":"/a.md","revision":"r1"}],"nextCursor":null}`), "", "only its name was shown"},
 		"an edit":        {frame(1, "editFile", `{"path":"/a.md","revision":"r1","oldText":"two","newText":"2"}`, `{"path":"/a.md","revision":"r2"}`), "two\n", "only the text that was replaced is known"},
+		"not as it is behind an edit": {frame(1, "grep", `{"pattern":"one"}`, `{"matches":[{"path":"/a.md","revision":"r1","line":1,"excerpt":"one"}],"nextCursor":null}`) +
+			frame(2, "editFile", `{"path":"/a.md","revision":"r1","oldText":"one","newText":"1"}`, `{"path":"/a.md","revision":"r2"}`) + frame(3, "readFile", `{"path":"/a.md"}`, page(1, false, "", "1\ntwo\n")), "one\n", "it was shown to line 1, and not to its end"},
 		"as it was before": {frame(1, "readFile", `{"path":"/a.md"}`, page(1, false, "", "one\n")) + frame(2, "editFile", `{"path":"/a.md","revision":"r1","oldText":"one","newText":"1"}`, `{"path":"/a.md","revision":"r2"}`) +
 			frame(3, "readFile", `{"path":"/a.md"}`, page(1, false, "", "1\n")), "one\n", ""},
 	} {

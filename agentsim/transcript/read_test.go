@@ -69,6 +69,32 @@ func TestDamagedLines(t *testing.T) {
 	}
 }
 
+// So it is in formats whose lines have a form of their own, also behind a mark that
+// some programs put in front.
+func TestDamagedEvents(t *testing.T) {
+	text := "\ufeff{\"type\":5}\r\n" + session("Read", `{"file_path":"/w/a"}`, "x", false) + "{\"type\":\r\n"
+	tr, err := transcript.Read(strings.NewReader(text), &transcript.Options{Format: transcript.ClaudeCode})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []transcript.Damaged{{Line: 1, Why: "the line is not as this format has it: type is a number"}, {Line: 4, Why: "the line is not as this format has it: it is no JSON"}}
+	if diff := cmp.Diff(want, tr.Damaged); diff != "" {
+		t.Error(diff)
+	}
+	if len(tr.Calls) != 1 || tr.Calls[0].Line != 2 {
+		t.Errorf("the calls are %+v", tr.Calls)
+	}
+}
+
+// A call in a document is named by the line in which its step begins.
+func TestLinesOfDocuments(t *testing.T) {
+	for name, want := range map[string]int{"atif-v1.7.json": 48, "openhands.json": 4, "otel-genai-spans.json": 3} {
+		if got := load(t, name).Calls[0].Line; got != want {
+			t.Errorf("the first call of %s is in line %d, want %d", name, got, want)
+		}
+	}
+}
+
 // A document that is cut off gives what it holds to there; an element that is no
 // such thing is passed over.
 func TestDamagedDocuments(t *testing.T) {

@@ -150,6 +150,9 @@ func Read(in io.Reader, opts *Options) (*Transcript, error) {
 		o = *opts
 	}
 	buffered := bufio.NewReaderSize(in, HeadSize)
+	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" { // some programs begin a file with it
+		_, _ = buffered.Discard(3) // they are there
+	}
 	if o.Format == "" {
 		head, err := buffered.Peek(HeadSize)
 		if err != nil && !errors.Is(err, io.EOF) {
