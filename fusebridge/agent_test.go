@@ -13,10 +13,17 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
+	"github.com/goliathfs/goliathfs/vfs/routefs"
 )
 
 // startAgent serves a store on a socket until stop is called.
 func startAgent(t *testing.T, addr string, b vfs.Backend) (stop func()) {
+	t.Helper()
+	return startAgentWith(t, addr, b, true)
+}
+
+// startAgentWith is startAgent, where clients may write or not.
+func startAgentWith(t *testing.T, addr string, b vfs.Backend, writable bool) (stop func()) {
 	t.Helper()
 	l, err := remotefs.Listen(addr)
 	if err != nil {
@@ -26,7 +33,7 @@ func startAgent(t *testing.T, addr string, b vfs.Backend) (stop func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		remotefs.Serve(ctx, l, b, &remotefs.ServeOptions{Writable: true}) // ends with ctx's error
+		remotefs.Serve(ctx, l, b, &remotefs.ServeOptions{Writable: writable}) // ends with ctx's error
 	}()
 	return func() {
 		cancel()
@@ -127,4 +134,92 @@ func TestRunningAgent(t *testing.T) {
 		t.Error(err)
 	}
 	s.Wait()
+}
+
+// TestAgentComesBackWritable: whether an agent can be written is no matter of what it
+// said once.
+func TestAgentComesBackWritable(t *testing.T) {
+	addr := "unix:" + filepath.Join(t.TempDir(), "s")
+	mem := newMem(t, map[string]string{"/d/f": "one\n"})
+	stop := startAgent(t, addr, mem)
+	client, err := remotefs.Dial(t.Context(), addr, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	s := mount(t, client, writable(t))
+	edit := func(want string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), hangBound)
+		defer cancel()
+		for ctx.Err() == nil {
+			if out, err := shell(t, s.Dir(), "echo more >>d/f"); want == "" && err == nil || want != "" && strings.Contains(out, want) {
+				return
+			}
+		}
+		t.Fatalf("an edit never gives %q", want)
+	}
+	edit("")
+	stop()
+	stop = startAgentWith(t, addr, mem, false)
+	edit("Read-only file system")
+	stop()
+	defer startAgent(t, addr, mem)()
+	edit("")
+	eventually(t, newLooker(t), "mode", under(s, "/d/f"), "-rw-r--r--")
+}
+
+// TestAgentBehindARoute: a store that is away is noticed behind a route, below a
+// directory and as a view just as by itself.
+func TestAgentBehindARoute(t *testing.T) {
+	for name, wrap := range map[string]func(vfs.Backend) (b vfs.Backend, dir string, err error){
+		"route": func(client vfs.Backend) (vfs.Backend, string, error) {
+			b, err := routefs.New(newMem(t, map[string]string{"/top": "top\n"}), []routefs.Route{{Prefix: "/agent", Backend: client}}, nil)
+			return b, "/agent", err
+		},
+		"sub": func(client vfs.Backend) (vfs.Backend, string, error) {
+			b, err := vfs.Sub(client, "/d")
+			return b, "", err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			addr := "unix:" + filepath.Join(t.TempDir(), "s")
+			mem := newMem(t, map[string]string{"/d/f": "one\n", "/f": "one\n"})
+			stop := startAgent(t, addr, mem)
+			client, err := remotefs.Dial(t.Context(), addr, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			b, dir, err := wrap(client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts, logged := writable(t), newLines()
+			opts.Logger = slog.New(slog.NewTextHandler(logged, nil))
+			s := mount(t, b, opts)
+			stop()
+			logged.await(t, "the store is away")
+			if out, err := shell(t, s.Dir()+dir, "exec 3>>f"); err == nil || !strings.Contains(out, "nput/output error") {
+				t.Errorf("with the agent away, opening to write: %v %s", err, out)
+			}
+			if s.Stale() == nil {
+				t.Error("with the agent away, the mount does not say that it is stale")
+			}
+			if dir != "" {
+				if out, err := shell(t, s.Dir(), "echo more >>top"); err != nil {
+					t.Errorf("what is not the agent's cannot be written: %v %s", err, out)
+				}
+			}
+			defer startAgent(t, addr, mem)()
+			logged.await(t, "the store is back")
+			if out, err := shell(t, s.Dir()+dir, "echo more >>f"); err != nil {
+				t.Errorf("with the agent back: %v %s", err, out)
+			}
+			if err := s.Unmount(); err != nil { // before the agent goes
+				t.Error(err)
+			}
+			s.Wait()
+		})
+	}
 }

@@ -3,6 +3,7 @@
 package fusebridge_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,13 +21,18 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
 
-// serveUntilKilled is a child that mounts a small store and says so.
+// serveUntilKilled is a child that mounts a small store and says so, and when the mount
+// is over.
 func serveUntilKilled(dir string) {
 	mem, err := memfs.New(map[string]string{"/f": "from the child\n"}, nil)
+	var s *fusebridge.Server
 	if err == nil {
-		_, err = fusebridge.Mount(context.Background(), mem, dir, &fusebridge.Options{Name: "mem:child"})
+		s, err = fusebridge.Mount(context.Background(), mem, dir, &fusebridge.Options{Name: "mem:child"})
 	}
 	fmt.Println("mounted", err)
+	if err == nil {
+		fmt.Println("over", s.Wait())
+	}
 	io.Copy(io.Discard, os.Stdin)
 }
 
@@ -272,4 +279,54 @@ func TestHangingStore(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// stop stops a process and returns when it has stopped, which takes a while after the
+// signal.
+func stop(t *testing.T, p *os.Process) {
+	t.Helper()
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Signal(syscall.SIGCONT) })
+	for t.Context().Err() == nil {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after := string(stat[bytes.LastIndexByte(stat, ')')+1:]); strings.HasPrefix(after, " T ") {
+			return
+		}
+	}
+}
+
+// TestEndingSparesStrangers: a server whose mount was taken away while it slept leaves
+// the next one at its directory alone, though that has the numbers of the old one.
+func TestEndingSparesStrangers(t *testing.T) {
+	needFuse(t)
+	if syscall.Geteuid() != 0 {
+		t.Skip("only root can call umount -l")
+	}
+	dir := t.TempDir()
+	_, out, server := child(t, "serve", dir)
+	if line, err := out.ReadString('\n'); err != nil || line != "mounted <nil>\n" {
+		t.Fatalf("the child says %q, %v", line, err)
+	}
+	stop(t, server.Process)
+	run(t, "umount", "-l", dir)
+	next, err := fusebridge.Mount(t.Context(), newMem(t, map[string]string{"/f": "the next\n"}), dir, &fusebridge.Options{Name: "mem:next"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { next.Unmount(); next.Wait() })
+	server.Process.Signal(syscall.SIGCONT)
+	if line, err := out.ReadString('\n'); err != nil || line != "over <nil>\n" {
+		t.Fatalf("the child says %q, %v", line, err)
+	}
+	if here := mountsAt(t, dir); len(here) != 1 || here[0].Name != "mem:next" || here[0].Health != fusebridge.Healthy {
+		t.Errorf("mounted there: %+v", here)
+	}
+	if got := run(t, "cat", filepath.Join(dir, "f")); got != "the next\n" {
+		t.Errorf("it shows %q", got)
+	}
 }

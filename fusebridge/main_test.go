@@ -278,6 +278,12 @@ func look(verb, path string) (answer string, err error) {
 		}
 		st := info.Sys().(*syscall.Stat_t)
 		return fmt.Sprintf("ino=%d size=%d blocks=%d mtime=%d nlink=%d", st.Ino, st.Size, st.Blocks, st.Mtim.Nano(), st.Nlink), nil
+	case "mode":
+		info, err := os.Stat(path)
+		if err != nil {
+			return "", err
+		}
+		return info.Mode().String(), nil
 	case "xattr":
 		buf := make([]byte, 1024)
 		n, err := syscall.Getxattr(path, text, buf)

@@ -87,6 +87,15 @@ for n in range(200):
     os.close(fd)
     os.truncate('keep', n % 5)
     assert read('keep') == ('%03d-' % n)[:n % 5]`, map[string]string{"/keep": "199-"}},
+	{"a file just made has a name, before and after it is synced", `
+fd = os.open('new', os.O_RDWR | os.O_CREAT | os.O_EXCL)
+assert os.fstat(fd).st_nlink == 1
+os.write(fd, b'text')
+os.fsync(fd)
+assert os.fstat(fd).st_nlink == 1 and os.fstat(fd).st_size == 4
+assert os.fstat(fd).st_ino == os.stat('new').st_ino
+os.close(fd)
+assert os.stat('new').st_nlink == 1`, map[string]string{"/new": "text"}},
 	{"a directory made where one was renamed away", `
 os.mkdir('a')
 os.rename('a', 'b')
