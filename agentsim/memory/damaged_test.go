@@ -224,6 +224,24 @@ func TestDamagedValueStaysWhereItIsNotKept(t *testing.T) {
 	}
 }
 
+// A save that lost leaves everything as it was, also what is damaged by now.
+func TestLostSaveKeepsNothingAside(t *testing.T) {
+	b := store(t, nil)
+	m := must(t, filesIn(t, b))
+	l := load(t, m)
+	if _, err := b.Write(t.Context(), "/.memory/work.json", "{", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Save(t.Context(), memory.State{}, l.Version); !errors.Is(err, memory.ErrConflict) {
+		t.Errorf("the save gave %v", err)
+	}
+	for info := range vfs.Walk(t.Context(), b, "/") {
+		if info.Path != "/.memory/work.json" {
+			t.Errorf("it left %s", info.Path)
+		}
+	}
+}
+
 // readOnlyAside is a backend that takes nothing new.
 type readOnlyAside struct{ vfs.Backend }
 

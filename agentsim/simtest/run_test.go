@@ -1,13 +1,18 @@
 package simtest_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/agentsim"
+	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
+	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
 	"github.com/goliathfs/goliathfs/agentsim/simtest"
 )
 
@@ -17,7 +22,52 @@ func TestInChild(t *testing.T) {
 	if dir == "" {
 		t.Skip("runs only as the child of TestUpdateVariable")
 	}
-	simtest.Run(t, filepath.Join(dir, "scenarios"), filepath.Join(dir, "golden"), nil)
+	simtest.Run(t, filepath.Join(dir, "scenarios"), filepath.Join(dir, "golden"), &simtest.Options{Kinds: []agentsim.Kind{newRobot}})
+}
+
+// robot is a kind of scenario that cannot be replayed here.
+type robot struct {
+	Robot string `yaml:"robot"`
+}
+
+func newRobot() replay.Script { return &robot{} }
+
+func (*robot) Key() string                { return "robot" }
+func (*robot) Check(*scenario.Base) error { return nil }
+func (*robot) Run(context.Context, *replay.World) error {
+	return fmt.Errorf("%w: there is no robot ##[error]", replay.ErrSkipped)
+}
+
+// What is left out, and what has no scenario, is told, in words that no service
+// takes for commands; scenarios run beside each other.
+func TestSkippedAndLost(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"scenarios/a.txtar": "-- scenario.yaml --\nversion: 1\nrobot: x\n", "scenarios/b.txtar": "-- scenario.yaml --\nversion: 1\nrobot: x\n",
+		"golden/##[error]lost.txtar": "",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInChild$", "-test.v")
+	cmd.Env = append(os.Environ(), "SIMTEST_CHILD_DIR="+dir, simtest.UpdateEnv+"=", "GITHUB_ACTIONS=")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Error("a golden without a scenario passed")
+	}
+	for _, want := range []string{"lost.txtar has no scenario", "there is no robot", "--- SKIP: TestInChild/a ", "--- SKIP: TestInChild/b ", "=== PAUSE TestInChild/a"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if strings.Contains(string(out), "##[") {
+		t.Errorf("the log has a command:\n%s", out)
+	}
 }
 
 // The variable writes goldens, fails the test that did, is read as a boolean,
