@@ -344,7 +344,7 @@ func (c *Client) Route(ctx context.Context, path string) (vfs.Route, error) {
 	if err := vpath.Check(path); err != nil {
 		return vfs.Route{}, err
 	}
-	res, err := c.do(ctx, request{op: opRoute, path: path, limit: 1})
+	res, err := c.do(ctx, request{op: opRoute, path: path})
 	if err != nil && !errors.Is(err, vfs.ErrUnavailable) {
 		return vfs.Route{}, err
 	}

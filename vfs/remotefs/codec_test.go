@@ -146,7 +146,7 @@ func FuzzDecode(f *testing.F) {
 // TestResultsThatDoNotFit: where the memory for results is used up, the client is
 // told so in place of the result, and what was sent makes room again.
 func TestResultsThatDoNotFit(t *testing.T) {
-	p := newPeer(&server{results: semaphore.NewWeighted(3000)}, nil)
+	p := newPeer(&server{results: semaphore.NewWeighted(3000)}, nil, version)
 	free := func() {}
 	large := func() result { return result{file: vfs.File{Content: string(make([]byte, 2000))}} }
 	p.finish(1, large(), free)

@@ -11,11 +11,12 @@ import (
 // raises version; a side that is newer speaks the version of the other one.
 //
 //	1  read, list, stat, write, remove, route, watch
-//	2  search
+//	2  search; of a route, whether other processes change its files
 const (
 	version    = 2
 	oldest     = 1
 	withSearch = 2
+	withShared = 2
 )
 
 // magic begins a client's first frame, so that a stranger is told apart.
@@ -103,7 +104,7 @@ type request struct {
 	content  string // of write; the text of search
 	expected vfs.Revision
 	after    string
-	limit    int64 // of list and search; of route 1 from who understands result.shared
+	limit    int64 // of list and search
 	fold     bool  // of search
 }
 
@@ -177,7 +178,7 @@ type result struct {
 	page     vfs.Page // of list and search
 	prefix   string   // of route
 	writable bool     // of route
-	shared   bool     // of route, only to who asks for it
+	shared   bool     // of route, only sent when it is set
 }
 
 // bytes returns about how much memory a result takes.

@@ -13,12 +13,13 @@ import (
 
 // peer is one client, as the server sees it.
 type peer struct {
-	server *server
-	conn   net.Conn
-	out    *outbox
-	work   sync.WaitGroup // the goroutines that write, answer and watch; run waits for them
-	slots  chan struct{}  // one for each request whose result is not sent yet
-	less   chan struct{}  // holds a token when unsent has become less
+	server  *server
+	conn    net.Conn
+	version uint64 // of the protocol
+	out     *outbox
+	work    sync.WaitGroup // the goroutines that write, answer and watch; run waits for them
+	slots   chan struct{}  // one for each request whose result is not sent yet
+	less    chan struct{}  // holds a token when unsent has become less
 
 	mu      sync.Mutex                    // guards what follows; held for moments only
 	running map[uint64]context.CancelFunc // by request id
@@ -27,9 +28,9 @@ type peer struct {
 	quiet   time.Time                     // since when there was neither request nor result
 }
 
-func newPeer(s *server, conn net.Conn) *peer {
+func newPeer(s *server, conn net.Conn, version uint64) *peer {
 	return &peer{
-		server: s, conn: conn, out: newOutbox(),
+		server: s, conn: conn, version: version, out: newOutbox(),
 		slots: make(chan struct{}, maxRequests), less: make(chan struct{}, 1),
 		running: map[uint64]context.CancelFunc{}, quiet: time.Now(),
 	}
@@ -240,7 +241,7 @@ func (p *peer) answer(ctx context.Context, req request) (res result) {
 	case opRoute:
 		var route vfs.Route
 		route, err = vfs.RouteOf(ctx, b, req.path)
-		res.prefix, res.writable, res.shared = route.Prefix, route.Writable, route.Shared && req.limit > 0
+		res.prefix, res.writable, res.shared = route.Prefix, route.Writable, route.Shared && p.version >= withShared
 	case opWatch:
 		q := &quota{dir: req.path}
 		err = vfs.Watch(ctx, b, req.path, func(e vfs.Event) { p.tell(req.id, q, e) })

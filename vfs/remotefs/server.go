@@ -237,7 +237,7 @@ func (s *server) letIn(conn net.Conn) *peer {
 	if err != nil {
 		return nil
 	}
-	p := newPeer(s, conn)
+	p := newPeer(s, conn, w.version)
 	if w.refusal == "" && !s.admit(p) {
 		w.refusal = fmt.Sprintf("the agent has %d clients already, end one of them", s.opts.MaxClients)
 	}

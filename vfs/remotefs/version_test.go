@@ -1,6 +1,7 @@
 package remotefs_test
 
 import (
+	"context"
 	"net"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 )
 
@@ -122,8 +124,11 @@ func TestOldAgent(t *testing.T) {
 // TestOldClient: a new agent serves an old client in its version.
 func TestOldClient(t *testing.T) {
 	addr := socketAddr(t)
-	b := memory(t, map[string]string{"/a": "one", "/b": "two"})
+	b := shared{memory(t, map[string]string{"/a": "one", "/b": "two"})}
 	serve(t, listen(t, addr), b, &remotefs.ServeOptions{Writable: true})
+	if route, err := dial(t, addr, nil).Route(t.Context(), "/a"); err != nil || route != (vfs.Route{Prefix: "/", Writable: true, Shared: true}) {
+		t.Errorf("to a client of today: %+v, %v", route, err)
+	}
 	old := raw(t, addr)
 	welcome, err := old.receive()
 	if err != nil {
@@ -164,4 +169,11 @@ func TestOldClient(t *testing.T) {
 	if a := ask(5, 6, "/a", "", "", "", 0); a.code != "" || a.prefix != "/" || a.writable != 1 {
 		t.Errorf("route: %+v", a)
 	}
+}
+
+// shared is a store that other processes change, which version 1 has no word for.
+type shared struct{ *memfs.FS }
+
+func (shared) Route(context.Context, string) (vfs.Route, error) {
+	return vfs.Route{Prefix: "/", Writable: true, Shared: true}, nil
 }
