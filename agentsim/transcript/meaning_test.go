@@ -259,6 +259,32 @@ func TestPagesJoin(t *testing.T) {
 		if err != nil || files[0].Content != content || s.Calls != len(r.results) || len(s.Differs)+len(s.Partial) > 0 {
 			t.Errorf("budget %d: %d calls of %d, differs %v, partial %v, %v", budget, s.Calls, len(r.results), s.Differs, s.Partial, err)
 		}
+		var want, got []string
+		for _, result := range r.results {
+			want = append(want, fmt.Sprint(agenttool.EstimateTokens(result)))
+		}
+		for _, m := range regexp.MustCompile(`(?m)^page 1: (\d+) of`).FindAllStringSubmatch(string(shown.Golden()), -1) {
+			got = append(got, m[1])
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("budget %d: the pages cost something else (-agent +replay):\n%s", budget, diff)
+		}
+	}
+}
+
+// A revision that the agent was shown is named by its number, also where it was
+// stale by then.
+func TestStaleRevision(t *testing.T) {
+	const edit = `{"path":"/a.md","revision":"r1","oldText":"one","newText":"1"}`
+	text := frame(1, "readFile", `{"path":"/a.md"}`, "{\"path\":\"/a.md\",\"revision\":\"r1\",\"line\":1,\"continued\":false,\"nextCursor\":null}\none\n") +
+		frame(2, "editFile", edit, `{"path":"/a.md","revision":"r2"}`) + frame(3, "editFile", edit, "conflict: it is at another revision")
+	s, err := read(t, text, transcript.MCPFrames).Scenario(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{tool: editFile, input: {"newText": "1", "oldText": "one", "path": "/a.md", "revision": "<rev:1>"}, expect: {error: conflict}}`
+	if calls := callsOf(s); !strings.HasSuffix(calls, want) {
+		t.Errorf("the calls are\n%s\nwant the last as\n%s", calls, want)
 	}
 }
 

@@ -119,6 +119,11 @@ func TestRecording(t *testing.T) {
 	if s.Calls != len(r.results) {
 		t.Errorf("%d calls are in the scenario, %d were made", s.Calls, len(r.results))
 	}
+	if i := strings.IndexFunc(string(s.Data), func(r rune) bool {
+		return r < ' ' && r != '\n' && r != '\t' || strings.ContainsRune("\x7f\u0085\ufeff\u2028", r)
+	}); i >= 0 {
+		t.Errorf("the scenario has a character in it that editors hide or change, at byte %d", i)
+	}
 	for i, result := range r.results {
 		head, content, _ := strings.Cut(result, "\n")
 		if content == "" && !strings.HasPrefix(head, "{") && !strings.Contains(golden, head) {

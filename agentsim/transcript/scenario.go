@@ -121,16 +121,23 @@ const leastBudget = 48
 // that has another behind it is the longest that fits, so what it costs cuts it at
 // the same place.
 func budgetOf(steps []step) int {
-	most, inLine := 0, false
+	costliest, most, inLine := 0, 0, false // of all results, and of those that another page follows
 	for _, s := range steps {
 		r, ok := parseResult(s.tool, s.call.Result)
-		if !s.native || !ok || r.NextCursor == "" {
+		if !s.native || !ok {
+			continue
+		}
+		costliest = max(costliest, agenttool.EstimateTokens(s.call.Result))
+		if r.NextCursor == "" {
 			continue
 		}
 		most = max(most, agenttool.EstimateTokens(s.call.Result))
 		inLine = inLine || s.tool == agenttool.ReadFile && !strings.HasSuffix(s.call.Result, "\n")
 	}
-	if most > defaultBudget || inLine && most >= leastBudget && most < defaultBudget {
+	switch {
+	case costliest > defaultBudget:
+		return costliest
+	case inLine && most >= leastBudget && most < defaultBudget:
 		return most
 	}
 	return 0
