@@ -84,17 +84,7 @@ func inGo(ctx context.Context, e blackbox.Endpoints, c wire.Call) (string, error
 	return res.Text, nil
 }
 
-// overMCP calls a tool in a session of its own.
-func overMCP(ctx context.Context, e blackbox.Endpoints, c wire.Call) (string, error) {
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: e.MCP}, nil)
-	if err != nil {
-		return "", err
-	}
-	defer session.Close()
-	return callSession(ctx, session, c)
-}
-
+// callSession calls a tool in a session.
 func callSession(ctx context.Context, session *mcp.ClientSession, c wire.Call) (string, error) {
 	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: c.Name, Arguments: c.Input})
 	if err != nil {

@@ -1,8 +1,11 @@
 package blackbox_test
 
 import (
+	"context"
 	"os"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/agentsim/blackbox"
@@ -31,8 +34,18 @@ calls:
 You will recieve a reply.
 `)
 	agent := goAgent{protocol: wire.Chat, ask: "Fix the typo, please."}
-	over := agent
-	over.call = overMCP
+	over := func(ctx context.Context, e blackbox.Endpoints) error {
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: e.MCP}, nil)
+		if err != nil {
+			return err
+		}
+		defer session.Close()
+		a := agent
+		a.call = func(ctx context.Context, _ blackbox.Endpoints, c wire.Call) (string, error) {
+			return callSession(ctx, session, c)
+		}
+		return a.run(ctx, e)
+	}
 	for _, bench := range []struct {
 		name string
 		text []byte
@@ -40,7 +53,7 @@ You will recieve a reply.
 	}{
 		{"calls", calls, blackbox.Kind(nil)},
 		{"tools-in-go", data, blackbox.Kind(&blackbox.Options{Agent: agent.run})},
-		{"tools-over-mcp", data, blackbox.Kind(&blackbox.Options{Agent: over.run})},
+		{"tools-over-mcp", data, blackbox.Kind(&blackbox.Options{Agent: over})},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			sc, err := agentsim.Parse("typo.txtar", "typo", bench.text, bench.kind)

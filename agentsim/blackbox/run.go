@@ -215,7 +215,7 @@ func runFunction(ctx context.Context, agent Agent, e Endpoints) *ending {
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				done <- fmt.Errorf("the agent panicked: %v", p)
+				done <- fmt.Errorf("it panicked: %v", p)
 			}
 		}()
 		done <- agent(ctx, e)

@@ -157,6 +157,7 @@ func says(req *Request, text string) bool {
 // unfit explains why no script fits.
 func (t *table) unfit(req *Request) error {
 	var have []string
+	hint := ""
 	for i, s := range t.scripts {
 		what := s.name()
 		switch {
@@ -164,10 +165,13 @@ func (t *table) unfit(req *Request) error {
 			what += ", beside the work"
 		case t.taken(i):
 			what += ", taken by a conversation"
+			if says(req, s.When) && len(req.Messages) > 1 {
+				hint = "; if the agent shortened its history, give the conversation that begins so a script of its own"
+			}
 		}
 		have = append(have, fmt.Sprintf("script %d (%s)", i+1, what))
 	}
-	return fmt.Errorf("no script fits the request whose last message is %s; there is %s", lastMessage(req), strings.Join(have, ", "))
+	return fmt.Errorf("no script fits the request whose last message is %s; there is %s%s", lastMessage(req), strings.Join(have, ", "), hint)
 }
 
 // lastMessage describes the last message of a request in some words.

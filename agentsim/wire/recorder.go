@@ -42,15 +42,15 @@ type recorded struct {
 }
 
 // NewRecorder returns a recorder in front of the model at an address such as
-// https://api.openai.com/v1. A nil client is one that follows no redirects, since
-// a redirect could take the agent's key elsewhere.
+// https://api.openai.com/v1. A nil client is one that asks for no compression and
+// follows no redirects, since a redirect could take the agent's key elsewhere.
 func NewRecorder(upstream string, client *http.Client) (*Recorder, error) {
 	u, err := url.Parse(strings.TrimRight(upstream, "/"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("%q is no address of a model, write one such as https://api.openai.com/v1", upstream)
 	}
 	if client == nil {
-		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		client = plainClient()
 	}
 	r := &Recorder{base: u, client: client, taken: map[int]recorded{}}
 	r.idle = sync.NewCond(&r.mu)
@@ -58,6 +58,16 @@ func NewRecorder(upstream string, client *http.Client) (*Recorder, error) {
 		u.Path, r.versioned = path, true
 	}
 	return r, nil
+}
+
+func plainClient() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DisableCompression: true, ForceAttemptHTTP2: true,
+			TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 10 * time.Second,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // count counts requests under way.

@@ -199,6 +199,14 @@ func TestServerProblems(t *testing.T) {
 			}
 			return expect400(ctx, c, req)
 		}, "taken by a conversation", "taken by a conversation"},
+		{"shortened history", two, func(ctx context.Context, c *wireclient.Client) error {
+			req := ask("the typo")
+			if _, err := c.Ask(ctx, &req); err != nil {
+				return err
+			}
+			req.Messages = []wire.Message{{Role: wire.User, Text: "Summary: the typo"}, {Role: wire.Assistant, Text: "Looking."}, {Role: wire.User, Text: "Go on."}}
+			return expect400(ctx, c, req)
+		}, "if the agent shortened its history, give the conversation that begins so a script of its own", "shortened its history"},
 		{"tool not offered", wire.Script{Replies: []wire.Reply{{Calls: []wire.Call{call("bash", `{}`)}}}}, func(ctx context.Context, c *wireclient.Client) error {
 			return expect400(ctx, c, ask("x"))
 		}, "calls the tool bash, which the request does not offer; it offers grep, readFile", "calls the tool bash"},
