@@ -34,6 +34,9 @@ one. With --route it is the files that show. restore reads both forms.`,
 		GroupID: groupCare,
 		Args:    takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[1] == "-" {
+				return usagef("a backup is written to a file, name one, for example: goliathfs backup %s store.backup", shellWord(args[0]))
+			}
 			if _, err := os.Lstat(args[1]); err == nil {
 				return fmt.Errorf("%s exists already and is not replaced, name another file", args[1])
 			}

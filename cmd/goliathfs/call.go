@@ -129,6 +129,9 @@ func (o *callOptions) run(cmd *cobra.Command, s *storeurl.Store, args []string) 
 		}
 		return err
 	}
+	if !cmd.Flags().Changed("store") && !o.allowWrites {
+		fmt.Fprintln(cmd.ErrOrStderr(), "no --store was given, so the tool looks into an empty store in memory")
+	}
 	input := args[1]
 	if input == "-" {
 		var err error

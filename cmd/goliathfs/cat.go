@@ -19,16 +19,16 @@ func newCat() *cobra.Command {
 		Args:    takes(2, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
-				for _, path := range args[1:] {
+				return eachPath(cmd, s, args[1:], func(path string) error {
 					f, err := vfs.Read(cmd.Context(), s.Backend, path)
 					if err != nil {
 						return noFile(cmd.Context(), s, err)
 					}
 					if _, err := io.WriteString(cmd.OutOrStdout(), f.Content); err != nil {
-						return err
+						return outputError{err}
 					}
-				}
-				return nil
+					return nil
+				})
 			})
 		},
 	}

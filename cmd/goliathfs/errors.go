@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,7 +34,7 @@ func explain(err error, store string) error {
 	}
 	switch {
 	case errors.Is(err, vfs.ErrInvalidPath):
-		return usagef("%s: %w", pe.Path, pe.Err)
+		return usagef("%s: %w", cmp.Or(pe.Path, `""`), pe.Err)
 	case errors.Is(err, vfs.ErrNotFound):
 		return fmt.Errorf("%s: no such file in %s, see goliathfs ls %s", pe.Path, store, store)
 	case errors.Is(err, vfs.ErrReadOnly):

@@ -55,31 +55,40 @@ func (o *lsOptions) run(cmd *cobra.Command, s *storeurl.Store, paths []string) e
 	if o.recursive {
 		tell = tellHidden
 	}
-	for _, path := range paths {
-		if err := tell(cmd, s, path); err != nil {
+	if err := tellOthers(cmd, s); err != nil {
+		return err
+	}
+	return eachPath(cmd, s, paths, func(path string) error {
+		err := o.list(cmd, s, out, path, tell)
+		if flushErr := out.Flush(); err == nil {
+			err = flushErr // before the error of another path
+		}
+		return err
+	})
+}
+
+// list prints what is at one path.
+func (o *lsOptions) list(cmd *cobra.Command, s *storeurl.Store, out *output, path string, tell func(*cobra.Command, *storeurl.Store, string) error) error {
+	if err := tell(cmd, s, path); err != nil {
+		return err
+	}
+	n := 0
+	for entry, err := range o.entries(cmd.Context(), s.Backend, path) {
+		if err != nil {
 			return err
 		}
-		n := 0
-		for entry, err := range o.entries(cmd.Context(), s.Backend, path) {
-			if err != nil {
-				return err
-			}
-			n++
-			if err := o.print(out, entry); err != nil {
-				return err
-			}
-		}
-		switch {
-		case n > 0:
-		case !isAt("/", path):
-			return nothingAt(path, s)
-		default:
-			if err := tellEmpty(cmd, s, "there are no files to list in"); err != nil {
-				return err
-			}
+		n++
+		if err := o.print(out, entry); err != nil {
+			return err
 		}
 	}
-	return out.Flush()
+	switch {
+	case n > 0:
+		return nil
+	case !isAt("/", path):
+		return nothingAt(path, s)
+	}
+	return tellEmpty(cmd, s, "there are no files to list in")
 }
 
 // nothingAt is the error of a path at and below which there is no file.

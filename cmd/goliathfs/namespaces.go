@@ -5,6 +5,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs"
 )
 
 func newNamespaces() *cobra.Command {
@@ -13,7 +14,7 @@ func newNamespaces() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "namespaces STORE",
 		Short:   "List the namespaces of a database",
-		Long:    "List the namespaces under which a Badger or SQLite database holds files.",
+		Long:    "List the namespaces under which a Badger or SQLite database holds files, with how many\nfiles each has and their bytes.",
 		Example: "  goliathfs namespaces sqlite:./agent-files.db",
 		GroupID: groupCare,
 		Args:    takes(1, 1),
@@ -31,16 +32,20 @@ func newNamespaces() *cobra.Command {
 					return tellEmpty(cmd, s, "no namespace holds files in")
 				}
 				out := newOutput(cmd)
-				for _, name := range names {
-					if asJSON {
-						out.JSON(struct {
-							Namespace string `json:"namespace"`
-						}{name})
-					} else {
-						out.Printf("%s\n", printable(name))
+				err = s.Parts[0].EachNamespace(cmd.Context(), func(name string, files vfs.Backend) error {
+					held := namespace{Namespace: name}
+					for info, err := range vfs.Walk(cmd.Context(), files, "/") {
+						if err != nil {
+							return err
+						}
+						held.add(info)
 					}
+					return held.print(out, asJSON)
+				})
+				if flushErr := out.Flush(); err == nil {
+					err = flushErr
 				}
-				return out.Flush()
+				return err
 			})
 		},
 	}
@@ -55,4 +60,37 @@ func databaseOf(s *storeurl.Store) (database.Database, error) {
 		return nil, usagef("%s has no namespaces, badger: and sqlite: have", s.Spec.URL)
 	}
 	return db, nil
+}
+
+// namespace is what the verb prints as JSON of one.
+type namespace struct {
+	Namespace string `json:"namespace"`
+	Files     int    `json:"files"`
+	Bytes     *int64 `json:"bytes,omitempty"` // absent where the database cannot tell without reading
+	unknown   bool
+}
+
+func (n *namespace) add(info vfs.Info) {
+	n.Files++
+	switch {
+	case info.Size < 0:
+		n.Bytes, n.unknown = nil, true
+	case n.Bytes == nil && !n.unknown:
+		n.Bytes = new(int64)
+		fallthrough
+	case !n.unknown:
+		*n.Bytes += info.Size
+	}
+}
+
+func (n *namespace) print(out *output, asJSON bool) error {
+	if asJSON {
+		return out.JSON(n)
+	}
+	held := count(n.Files, "file", "files")
+	if n.Bytes != nil {
+		held += ", " + count(int(*n.Bytes), "byte", "bytes")
+	}
+	out.Printf("%s  %s\n", printable(n.Namespace), held)
+	return out.Err()
 }

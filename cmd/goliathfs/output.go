@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -28,19 +29,37 @@ func outputTo(w io.Writer) *output {
 	return o
 }
 
+func (o *output) keep(err error) {
+	if err != nil {
+		o.err = outputError{err}
+	}
+}
+
 // Printf writes formatted text.
 func (o *output) Printf(format string, args ...any) {
 	if o.err == nil {
-		_, o.err = fmt.Fprintf(o.w, format, args...)
+		_, err := fmt.Fprintf(o.w, format, args...)
+		o.keep(err)
 	}
 }
 
 // JSON writes v as one line.
 func (o *output) JSON(v any) error {
 	if o.err == nil {
-		o.err = o.enc.Encode(v)
+		o.keep(o.enc.Encode(v))
 	}
 	return o.err
+}
+
+// outputError says that nothing more can be written to standard output.
+type outputError struct{ error }
+
+func (e outputError) Unwrap() error { return e.error }
+
+// isOutput reports whether an error is about standard output.
+func isOutput(err error) bool {
+	_, ok := errors.AsType[outputError](err)
+	return ok
 }
 
 // Err returns the first error.
@@ -49,7 +68,7 @@ func (o *output) Err() error { return o.err }
 // Flush writes what is buffered and returns the first error.
 func (o *output) Flush() error {
 	if o.err == nil {
-		o.err = o.w.Flush()
+		o.keep(o.w.Flush())
 	}
 	return o.err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 )
 
 func newRestore() *cobra.Command {
+	var triggers bool
 	cmd := &cobra.Command{
 		Use:   "restore FILE STORE",
 		Short: "Make a store from a backup",
@@ -31,6 +33,12 @@ database becomes a new database file.`,
 			spec, err := new(storeFlags).spec(args[1])
 			if err != nil {
 				return err
+			}
+			switch spec.URL.Scheme {
+			case storeurl.Mem:
+				return usagef("%s is only in memory, so nothing would be there afterwards: name a badger: or sqlite: store that does not exist yet", spec.URL)
+			case storeurl.Dir:
+				return usagef("a backup is restored to a store, take its files from there: goliathfs restore %s badger:DIR, then goliathfs copy badger:DIR %s", shellWord(args[0]), shellWord(spec.URL.String()))
 			}
 			info, err := os.Stat(args[0])
 			switch {
@@ -49,24 +57,25 @@ database becomes a new database file.`,
 			}
 			defer f.Close()
 			if database.IsSQLite(f.Name()) {
-				return restoreSQLite(cmd, f, spec)
+				return restoreSQLite(cmd, f, spec, triggers)
 			}
 			return restoreLines(cmd, f, spec)
 		},
 	}
+	cmd.Flags().BoolVar(&triggers, "triggers", false, "restore a database that has triggers on agent files, which run whenever one is written")
 	return cmd
 }
 
 // restoreSQLite looks at a whole database, copies it to its new place and opens it
 // once.
-func restoreSQLite(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
+func restoreSQLite(cmd *cobra.Command, f *os.File, spec storeurl.Spec, triggers bool) error {
 	if spec.URL.Scheme != storeurl.SQLite {
 		return usagef("%s is a database, restore it to sqlite:FILE, or take its files with goliathfs copy sqlite:%s %s", f.Name(), storeurl.Escape(f.Name()), spec.URL)
 	}
 	if log := database.LogOf(spec.URL.Target); log != "" { // SQLite would play it into the backup
 		return fmt.Errorf("%s of an older database is there and would be taken for a part of the restored one, name another file or remove that one", log)
 	}
-	if err := verifySQLite(cmd.Context(), f.Name(), spec.URL.Namespace); err != nil {
+	if err := verifySQLite(cmd.Context(), f.Name(), spec.URL.Namespace, triggers); err != nil {
 		return err
 	}
 	err := newFile(spec.URL.Target, func(to *os.File) error {
@@ -86,7 +95,7 @@ func restoreSQLite(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
 }
 
 // verifySQLite refuses what is not the whole of a sound database with agent files.
-func verifySQLite(ctx context.Context, name, namespace string) error {
+func verifySQLite(ctx context.Context, name, namespace string, triggers bool) error {
 	u := storeurl.URL{Scheme: storeurl.SQLite, Target: name, Namespace: namespace, ReadOnly: true}
 	if log := database.LogOf(name); log != "" {
 		return fmt.Errorf("%s belongs to %s, so that is a database and no backup of one: copy it with goliathfs backup sqlite:%s FILE", log, name, storeurl.Escape(name))
@@ -107,6 +116,11 @@ func verifySQLite(ctx context.Context, name, namespace string) error {
 		}
 		if err != nil {
 			return fmt.Errorf("the backup %s cannot be read, so nothing was restored: %w", name, err)
+		}
+		if found, err := s.Base.(database.Triggered).Triggers(ctx); err != nil {
+			return err
+		} else if len(found) > 0 && !triggers {
+			return fmt.Errorf("the backup %s has triggers that run whenever an agent file is written (%s), so nothing was restored: pass --triggers if they are your app's", name, strings.Join(found, ", "))
 		}
 		return nil
 	})

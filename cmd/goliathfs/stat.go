@@ -26,25 +26,26 @@ func newStat() *cobra.Command {
 			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
 				out := newOutput(cmd)
 				defer out.Flush()
-				for i, path := range args[1:] {
+				begun := false
+				err := eachPath(cmd, s, args[1:], func(path string) error {
 					st, err := statOf(cmd.Context(), s, path)
 					if err != nil {
 						return err
 					}
 					if asJSON {
-						err = out.JSON(st)
-					} else {
-						if i > 0 {
-							out.Printf("\n")
-						}
-						st.print(out)
-						err = out.Err()
+						return out.JSON(st)
 					}
-					if err != nil {
-						return err
+					if begun {
+						out.Printf("\n")
 					}
+					begun = true
+					st.print(out)
+					return out.Err()
+				})
+				if flushErr := out.Flush(); err == nil {
+					err = flushErr
 				}
-				return out.Flush()
+				return err
 			})
 		},
 	}

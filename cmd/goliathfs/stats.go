@@ -35,6 +35,9 @@ func newStats() *cobra.Command {
 				if err == nil {
 					err = tellHidden(cmd, s, dir)
 				}
+				if err == nil {
+					err = tellOthers(cmd, s)
+				}
 				if err != nil {
 					return err
 				}

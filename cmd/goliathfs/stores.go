@@ -82,6 +82,16 @@ func tellElsewhere(cmd *cobra.Command, s *storeurl.Store) error {
 	return err
 }
 
+// tellOthers says on standard error that a database holds files which are not shown,
+// because its URL names no namespace.
+func tellOthers(cmd *cobra.Command, s *storeurl.Store) error {
+	found, err := s.Others(cmd.Context())
+	for _, e := range found {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s holds files in other namespaces too: %s\n", e.URL, e.Names)
+	}
+	return err
+}
+
 // tellGone says on standard error that what was written was kept in memory alone,
 // if that is so. The path is canonical.
 func tellGone(cmd *cobra.Command, spec storeurl.Spec, path string) {

@@ -68,7 +68,7 @@ func (s *FS) Check(ctx context.Context, opts *CheckOptions) ([]Problem, error) {
 			s.db.tellAll()
 		}
 	}()
-	for _, step := range []func(context.Context) error{c.integrity, c.index, c.rows, c.duplicates} {
+	for _, step := range []func(context.Context) error{c.integrity, c.index, c.shape, c.rows, c.duplicates} {
 		if err := step(ctx); err != nil {
 			return c.found, err
 		}
@@ -83,6 +83,7 @@ type checker struct {
 	changed bool // some row was, or may have been
 
 	onlyTable bool // SQLite cannot check the whole database
+	keyed     bool // rows have no rowid: the table was made WITHOUT ROWID
 }
 
 // query runs fn for each row of a query.
@@ -221,9 +222,15 @@ func (c *checker) index(ctx context.Context) error {
 	return nil
 }
 
+// shape finds out what tells rows apart, whatever is in them.
+func (c *checker) shape(ctx context.Context) error {
+	return c.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&c.keyed) },
+		`SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = 'goliath_files_v1' COLLATE NOCASE`)
+}
+
 // storedRow is a row as it is, whatever its types.
 type storedRow struct {
-	id                        int64
+	id                        int64 // 0 where rows have none
 	namespace, path, key, rev any
 	content                   any // nil when it is too large to load
 	size                      int64
@@ -233,16 +240,22 @@ const rowsAtOnce = 64
 
 // rows looks at every row, a few at a time, so that no one waits for long.
 func (c *checker) rows(ctx context.Context) error {
-	for last := int64(-1 << 63); ; {
+	const columns = `namespace, path, path_key, revision, coalesce(octet_length(content), 0),
+		CASE WHEN octet_length(content) <= ?1 THEN content END FROM goliath_files_v1`
+	id, after, order := `rowid`, ` WHERE rowid > ?3`, ` ORDER BY rowid LIMIT ?2`
+	if c.keyed {
+		id, after, order = `0`, ` WHERE (namespace, path) > (?3, ?4)`, ` ORDER BY namespace, path LIMIT ?2`
+	}
+	query := `SELECT ` + id + `, ` + columns + order
+	args := []any{4 * maxContent, rowsAtOnce}
+	for {
 		var batch []storedRow
 		err := c.query(ctx, func(rows *sql.Rows) error {
 			var r storedRow
 			err := rows.Scan(&r.id, &r.namespace, &r.path, &r.key, &r.rev, &r.size, &r.content)
 			batch = append(batch, r)
 			return err
-		}, `SELECT rowid, namespace, path, path_key, revision, coalesce(octet_length(content), 0),
-			CASE WHEN octet_length(content) <= ?2 THEN content END
-			FROM goliath_files_v1 WHERE rowid > ?1 ORDER BY rowid LIMIT ?3`, last, 4*maxContent, rowsAtOnce)
+		}, query, args...)
 		if err != nil || len(batch) == 0 {
 			return err
 		}
@@ -251,7 +264,12 @@ func (c *checker) rows(ctx context.Context) error {
 				return err
 			}
 		}
-		last = batch[len(batch)-1].id
+		end := batch[len(batch)-1]
+		query = `SELECT ` + id + `, ` + columns + after + order
+		args = []any{4 * maxContent, rowsAtOnce, end.id}
+		if c.keyed {
+			args = []any{4 * maxContent, rowsAtOnce, end.namespace, end.path}
+		}
 	}
 }
 
@@ -278,15 +296,21 @@ func (c *checker) row(ctx context.Context, r storedRow) error {
 // duplicates looks for revisions that two files of a namespace share, which only
 // a copy by other means can bring about.
 func (c *checker) duplicates(ctx context.Context) error {
+	id := `rowid`
+	if c.keyed {
+		id = `path`
+	}
 	var shared []storedRow
 	err := c.query(ctx, func(rows *sql.Rows) error {
 		var r storedRow
-		err := rows.Scan(&r.id, &r.namespace, &r.path, &r.key, &r.rev, &r.size, &r.content)
+		var rowID any
+		err := rows.Scan(&rowID, &r.namespace, &r.path, &r.key, &r.rev, &r.size, &r.content)
+		r.id, _ = rowID.(int64)
 		shared = append(shared, r)
 		return err
-	}, `SELECT rowid, namespace, path, path_key, revision, 0, NULL FROM goliath_files_v1 AS a
+	}, `SELECT `+id+`, namespace, path, path_key, revision, 0, NULL FROM goliath_files_v1 AS a
 		WHERE revision <> '' AND (namespace, revision) IN (SELECT namespace, revision FROM goliath_files_v1 GROUP BY 1, 2 HAVING count(*) > 1)
-		AND EXISTS (SELECT 1 FROM goliath_files_v1 AS b WHERE b.namespace = a.namespace AND b.revision = a.revision AND b.rowid < a.rowid)`)
+		AND EXISTS (SELECT 1 FROM goliath_files_v1 AS b WHERE b.namespace = a.namespace AND b.revision = a.revision AND b.`+id+` < a.`+id+`)`)
 	if err != nil {
 		return err
 	}

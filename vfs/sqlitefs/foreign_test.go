@@ -144,3 +144,28 @@ func TestNull(t *testing.T) {
 		t.Errorf("after the repair: %+v, %v", f, err)
 	}
 }
+
+// TestTriggersReachNothing: what a stranger's triggers say stays in the database, and
+// they can be named.
+func TestTriggersReachNothing(t *testing.T) {
+	file := device(t)
+	pool(t, file, `CREATE TABLE seen(path)`,
+		`CREATE TRIGGER spy AFTER INSERT ON goliath_files_v1 BEGIN INSERT INTO seen VALUES(new.path); END`,
+		`CREATE TRIGGER reach BEFORE DELETE ON goliath_files_v1 BEGIN SELECT load_extension('x'); END`,
+		`CREATE TRIGGER other AFTER INSERT ON seen BEGIN SELECT 1; END`).Close()
+	s := open(t, file, nil)
+	names, err := s.Triggers(t.Context())
+	if err != nil || strings.Join(names, " ") != "reach spy" {
+		t.Errorf("triggers %q, %v", names, err)
+	}
+	info, err := s.Write(t.Context(), "/new", "", "")
+	if err != nil {
+		t.Fatal(err) // an app's own bookkeeping goes on
+	}
+	if err := s.Remove(t.Context(), "/new", info.Revision); err == nil {
+		t.Error("a trigger could load an extension")
+	}
+	if names, err := open(t, device(t), nil).Triggers(t.Context()); err != nil || len(names) > 0 {
+		t.Errorf("triggers of a phone's database: %q, %v", names, err)
+	}
+}

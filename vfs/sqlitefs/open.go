@@ -89,7 +89,13 @@ func (d *database) openFile(ctx context.Context, file string) error {
 		d.source = &source{db: d, file: full}
 		return nil
 	}
-	d.opener = func(context.Context) (*sql.DB, error) { return d.pool(full, "mode=rw") }
+	d.opener = func(context.Context) (*sql.DB, error) {
+		query, err := rights(full)
+		if err != nil {
+			return nil, err
+		}
+		return d.pool(full, query)
+	}
 	return nil
 }
 
@@ -117,6 +123,13 @@ func (d *database) prepare(c *sqlite3.Conn) error {
 	}
 	if err := c.BusyTimeout(d.opts.BusyTimeout); err != nil {
 		return err
+	}
+	// A database may be a stranger's: what its triggers and views say can reach nothing
+	// but the database.
+	for op, on := range map[sqlite3.DBConfig]bool{sqlite3.DBCONFIG_TRUSTED_SCHEMA: false, sqlite3.DBCONFIG_DEFENSIVE: true} {
+		if _, err := c.Config(op, on); err != nil {
+			return err
+		}
 	}
 	durable := `PRAGMA synchronous = FULL`
 	if d.opts.Relaxed {
@@ -208,8 +221,11 @@ func (d *database) create(ctx context.Context, file string) error {
 		return fmt.Errorf("the file is missing, but %s of its database is there: put both back, or remove that one to start a new database", name)
 	}
 	fresh := freshName(file)
+	if err := newFile(fresh); err != nil { // for its owner alone
+		return err
+	}
 	defer os.Remove(fresh)
-	db, err := driver.Open(dsn(fresh, "mode=rwc"))
+	db, err := driver.Open(dsn(fresh, "mode=rw"))
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (c *checker) mend(ctx context.Context, r storedRow, m mended) (bool, error)
 	if err := c.putAside(ctx, r); err != nil {
 		return false, err
 	}
-	const same = ` WHERE rowid = ? AND namespace IS ? AND path IS ? AND revision IS ?`
+	same := ` WHERE ` + c.id() + ` AND namespace IS ? AND path IS ? AND revision IS ?`
 	if !m.remove {
 		done, err := c.update(ctx, r, m, same)
 		if done || err != nil {
@@ -30,6 +30,15 @@ func (c *checker) mend(ctx context.Context, r storedRow, m mended) (bool, error)
 		return false, nil // changed meanwhile
 	}
 	return c.exec(ctx, `DELETE FROM goliath_files_v1`+same, r.id, r.namespace, r.path, r.rev)
+}
+
+// id is the condition that a row has the id of a storedRow. Where rows have none, its
+// namespace and path tell it apart.
+func (c *checker) id() string {
+	if c.keyed {
+		return `0 = ?`
+	}
+	return `rowid = ?`
 }
 
 // update writes the mended row. It reports false when the row is not as it was,
@@ -55,7 +64,7 @@ func (c *checker) putAside(ctx context.Context, r storedRow) error {
 		if err != nil {
 			return err
 		}
-		err = h.db.QueryRowContext(ctx, `SELECT content FROM goliath_files_v1 WHERE rowid = ?`, r.id).Scan(&content)
+		err = h.db.QueryRowContext(ctx, `SELECT content FROM goliath_files_v1 WHERE `+c.id()+` AND namespace IS ? AND path IS ?`, r.id, r.namespace, r.path).Scan(&content)
 		c.s.db.release()
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil // the change will find nothing either

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -277,5 +278,39 @@ func TestCheckMendsTheIndex(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestWithoutRowID checks and repairs a table whose rows have no number, as another
+// program may make it.
+func TestWithoutRowID(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.db")
+	db := pool(t, file, `CREATE TABLE goliath_files_v1 (
+		namespace TEXT NOT NULL, path TEXT NOT NULL, path_key TEXT NOT NULL, content TEXT NOT NULL, revision TEXT NOT NULL,
+		PRIMARY KEY(namespace, path)) WITHOUT ROWID`)
+	s := open(t, file, nil)
+	for i := range 150 { // several batches
+		if _, err := s.Write(t.Context(), fmt.Sprint("/", i), "x", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if problems, err := s.Check(t.Context(), nil); err != nil || len(problems) > 0 {
+		t.Errorf("a sound table: %v, %v", problems, err)
+	}
+	run(t, db, `UPDATE goliath_files_v1 SET path_key = '00' WHERE path IN ('/7', '/149')`)
+	run(t, db, `UPDATE goliath_files_v1 SET revision = (SELECT revision FROM goliath_files_v1 WHERE path = '/8') WHERE path = '/9'`)
+	for _, repair := range []bool{false, true} {
+		problems, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: repair, Aside: io.Discard})
+		if err != nil || len(problems) != 3 {
+			t.Errorf("repair %t: %v, %v", repair, problems, err)
+		}
+		for _, p := range problems {
+			if p.Repaired != repair {
+				t.Errorf("repair %t: %+v", repair, p)
+			}
+		}
+	}
+	if problems, err := s.Check(t.Context(), nil); err != nil || len(problems) > 0 {
+		t.Errorf("after the repair: %v, %v", problems, err)
 	}
 }

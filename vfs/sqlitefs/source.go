@@ -118,7 +118,7 @@ func (s *source) choose(ctx context.Context, fp fingerprint) (access, error) {
 	if err := checkFile(s.file); err != nil {
 		return 0, err
 	}
-	logged, err := s.logged()
+	logged, err := asksForLog(s.file)
 	switch {
 	case err != nil:
 		return 0, err
@@ -130,17 +130,6 @@ func (s *source) choose(ctx context.Context, fp fingerprint) (access, error) {
 		return s.hot(ctx)
 	}
 	return live, nil
-}
-
-// logged reports whether the database's header asks for a write-ahead log.
-func (s *source) logged() (bool, error) {
-	f, err := os.Open(s.file)
-	if err != nil {
-		return false, err
-	}
-	var version [2]byte
-	_, err = f.ReadAt(version[:], 18)
-	return version[0] == 2 || version[1] == 2, errors.Join(err, f.Close())
 }
 
 // hot tells a journal that a crash left, which reading would have to roll back,

@@ -78,6 +78,36 @@ func (s *FS) Namespaces(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
+// Triggers returns the names of the triggers that run when a file is written or
+// removed, in order. They belong to the app that made them, or to whoever made the
+// database; on connections that Open made they reach nothing outside of it.
+func (s *FS) Triggers(ctx context.Context) ([]string, error) {
+	h, err := s.db.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.db.release()
+	var names []string
+	err = s.db.patiently(ctx, func() error {
+		names = nil
+		rows, err := h.db.QueryContext(ctx, `SELECT name FROM sqlite_master
+			WHERE type = 'trigger' AND tbl_name = 'goliath_files_v1' COLLATE NOCASE ORDER BY name`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				return err
+			}
+			names = append(names, name)
+		}
+		return rows.Err()
+	})
+	return names, err
+}
+
 // scanNames seeks from each namespace to the next, so the cost follows their
 // number, not that of files.
 func scanNames(ctx context.Context, db *sql.DB) ([]string, error) {

@@ -99,6 +99,12 @@ type Copier interface {
 	Backup(ctx context.Context, file string) error
 }
 
+// Triggered is a Database that may run what whoever made it has put there.
+type Triggered interface {
+	// Triggers returns the names of what runs when a file is written or removed.
+	Triggers(ctx context.Context) ([]string, error)
+}
+
 // Unlister is a Database that may hold what no list shows.
 type Unlister interface {
 	// Unlisted returns what the lists of a directory leave out.

@@ -71,9 +71,10 @@ type sqlite struct {
 }
 
 var (
-	_ Database = sqlite{}
-	_ Copier   = sqlite{}
-	_ Unlister = sqlite{}
+	_ Database  = sqlite{}
+	_ Copier    = sqlite{}
+	_ Unlister  = sqlite{}
+	_ Triggered = sqlite{}
 )
 
 func (s sqlite) View(name string) (Database, error) {

@@ -46,7 +46,11 @@ func (d *Dir) Write(ctx context.Context, p, content string, expected vfs.Revisio
 		return vfs.Info{}, err
 	}
 	temp := d.tempName(p)
-	if err := d.writeTemp(temp, content); err != nil {
+	perm, err := d.rightsOf(p, expected != "")
+	if err != nil {
+		return vfs.Info{}, hostError(err)
+	}
+	if err := d.writeTemp(temp, content, perm); err != nil {
 		return vfs.Info{}, hostError(err)
 	}
 	if expected == "" {
@@ -70,7 +74,7 @@ func (d *Dir) create(temp, p, content string) error {
 		err = removeErr
 	}
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) { // no links on this file system
-		return d.writeTemp(local(p), content)
+		return d.writeTemp(local(p), content, 0)
 	}
 	return err
 }
@@ -98,12 +102,35 @@ func (d *Dir) makeParents(p string) error {
 	return hostError(err)
 }
 
-func (d *Dir) writeTemp(name, content string) error {
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+// rightsOf returns the rights of the file that is to be replaced, 0 when there is none.
+func (d *Dir) rightsOf(p string, there bool) (fs.FileMode, error) {
+	if !there {
+		return 0, nil
+	}
+	info, err := d.root.Lstat(local(p))
+	if err != nil {
+		return 0, err
+	}
+	return info.Mode().Perm(), nil
+}
+
+// writeTemp makes a file with rights of its own, or, when they are 0, with those that
+// new files have. Nobody can read what the rights keep from them, at no time.
+func (d *Dir) writeTemp(name, content string, perm fs.FileMode) error {
+	begin := fs.FileMode(0o666)
+	if perm != 0 {
+		begin = 0o600
+	}
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, begin)
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(f, content)
+	if perm != 0 {
+		err = f.Chmod(perm)
+	}
+	if err == nil {
+		_, err = io.WriteString(f, content)
+	}
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}

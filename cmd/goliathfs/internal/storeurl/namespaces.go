@@ -61,7 +61,7 @@ func quoted(names []string) string {
 type Elsewhere struct {
 	URL     URL
 	Names   string // of the namespaces that hold files, quoted, for messages
-	Example URL    // shows the first of them
+	Example URL    // shows the first of them; not of Others
 }
 
 // Elsewhere returns the parts of the store that look empty and are not.
@@ -88,6 +88,28 @@ func (s *Store) Elsewhere(ctx context.Context) ([]Elsewhere, error) {
 		example := part.URL
 		example.Namespace = names[0]
 		found = append(found, Elsewhere{part.URL, quoted(names), example})
+	}
+	return found, nil
+}
+
+// Others returns the parts of the store that show files of the default namespace,
+// which their URLs do not name, and hold files in others.
+func (s *Store) Others(ctx context.Context) ([]Elsewhere, error) {
+	var found []Elsewhere
+	for _, part := range s.Parts {
+		db, ok := part.Backend.(database.Database)
+		if !ok || part.URL.Namespace != "" {
+			continue
+		}
+		names, err := db.Namespaces(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", part.URL, err)
+		}
+		all := len(names)
+		names = slices.DeleteFunc(names, func(name string) bool { return name == part.URL.namespace() })
+		if len(names) > 0 && len(names) < all { // else the store looks empty, see Elsewhere
+			found = append(found, Elsewhere{URL: part.URL, Names: quoted(names)})
+		}
 	}
 	return found, nil
 }

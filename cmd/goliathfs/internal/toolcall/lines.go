@@ -94,8 +94,11 @@ var errTooLong = fmt.Errorf("the line is longer than %d bytes, split the request
 // readLines sends every line of in, then an error, until ctx ends.
 func readLines(ctx context.Context, in io.Reader, lines chan<- inputLine) {
 	br := bufio.NewReaderSize(in, 64<<10)
-	for {
+	for first := true; ; first = false {
 		text, err := readLine(br)
+		if first { // some editors begin a file with it
+			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		}
 		select {
 		case <-ctx.Done():
 			return

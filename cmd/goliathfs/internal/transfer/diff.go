@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -94,7 +95,15 @@ func (c Change) Unified() []byte {
 	case OnlyB:
 		nameA = "/dev/null"
 	}
-	return diff.Diff(nameA, []byte(c.A), nameB, []byte(c.B))
+	text := diff.Diff(nameA, []byte(c.A), nameB, []byte(c.B))
+	if !strings.Contains(c.Path, " ") {
+		return text
+	}
+	// A name ends at a blank for patch, unless a TAB stands behind it.
+	for _, line := range []string{"--- " + nameA + "\n", "+++ " + nameB + "\n"} {
+		text = bytes.Replace(text, []byte(line), []byte(strings.TrimSuffix(line, "\n")+"\t\n"), 1)
+	}
+	return text
 }
 
 // Lines returns how many lines B has that A has not, and the reverse.
