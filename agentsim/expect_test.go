@@ -114,10 +114,13 @@ func TestFailureNamesTheCause(t *testing.T) {
 	const typo = `toolCall: {name: raedFile, input: {path: /a}}`
 	const cause = `turn 1: the turn was escalated for plan-invalid (the reply is not of the form asked for: there is no tool "raedFile", only glob, grep, readFile); so `
 	for name, tt := range map[string]struct{ turn, want string }{
-		"an expectation": {"model: [{" + typo + "}, {" + typo + "}], expect: {steps: 1}", cause + "the number of steps is 0 where expect.steps is 1"},
-		"a reply left":   {"model: [{" + typo + "}, {" + typo + "}, {text: a}]", cause + "1 of 3 scripted replies were not used"},
-		"handled":        {"model: [{error: {message: gone}}], expect: {handledBy: device}", "the turn was escalated for model-error (provider error: gone); so the turn was handled by nobody where expect.handledBy is device"},
-		"a tool's error": {"model: [{toolCall: {name: readFile, input: {path: /no}}}, {json: {kind: answer, brief: a}}, {text: a}], expect: {tools: [{status: ok}]}", "step 1 (readFile) is error where expect.tools says ok: not-found: "},
+		"an expectation":  {"model: [{" + typo + "}, {" + typo + "}], expect: {steps: 1}", cause + "the number of steps is 0 where expect.steps is 1"},
+		"one typo":        {"model: [{" + typo + "}, {json: {kind: answer, brief: x}}, {text: a}], expect: {steps: 1}", `turn 1: the model had to be asked for the plan once more (the reply is not of the form asked for: there is no tool "raedFile", only glob, grep, readFile); so the number of steps is 0 where expect.steps is 1`},
+		"no more to say":  {"model: [{" + typo + "}]", `turn 1: the model had to be asked for the plan once more (the reply is not of the form asked for: there is no tool "raedFile", only glob, grep, readFile); so the script ran out: it has no reply for model call 2`},
+		"an empty answer": {"model: [{json: {kind: answer, brief: x}}, {text: ''}, {text: a}], expect: {answer: b}", `turn 1: the model had to be asked for the answer once more (the answer is empty); so the answer is "a" where expect.answer is "b"`},
+		"a reply left":    {"model: [{" + typo + "}, {" + typo + "}, {text: a}]", cause + "1 of 3 scripted replies were not used"},
+		"handled":         {"model: [{error: {message: gone}}], expect: {handledBy: device}", "the turn was escalated for model-error (provider error: gone); so the turn was handled by nobody where expect.handledBy is device"},
+		"a tool's error":  {"model: [{toolCall: {name: readFile, input: {path: /no}}}, {json: {kind: answer, brief: a}}, {text: a}], expect: {tools: [{status: ok}]}", "step 1 (readFile) is error where expect.tools says ok: not-found: "},
 	} {
 		_, err := agentsim.Replay(t.Context(), parse(t, scenario("turns: [{ask: hi, "+tt.turn+"}]")), nil)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -13,6 +13,9 @@ func (r *run) answer(ctx context.Context, brief string) (string, error) {
 		brief = "Answer with this in mind: " + oneLine(brief) + "\n"
 	}
 	for _, nudge := range []string{"", "Your last reply was empty. Answer in at least one sentence.\n"} {
+		if nudge != "" {
+			r.emit(Event{Kind: EventRetry, Label: string(StageAnswer), Err: errors.New("the answer is empty")})
+		}
 		reply, err := r.ask(ctx, prompt{
 			stage: StageAnswer, system: answerSystem, withSteps: true,
 			head: fmt.Sprintf("%sRequest: %s\n", r.background(), r.info.Ask),

@@ -7,6 +7,7 @@ type EventKind string
 const (
 	EventBudget      EventKind = "budget"       // tokens were counted against a limit
 	EventPlan        EventKind = "plan"         // Text is the kind of plan, Tool its tool
+	EventRetry       EventKind = "retry"        // the model is asked once more; Label is the stage, Err says why
 	EventStep        EventKind = "step"         // a step ended; Text is its status
 	EventEscalation  EventKind = "escalation"   // Text is the reason
 	EventAnswer      EventKind = "answer"       // Text is the answer

@@ -41,6 +41,7 @@ func (r *run) plan(ctx context.Context) (Plan, error) {
 	}
 	p, err := r.askPlan(ctx, "")
 	if errors.Is(err, errMalformed) {
+		r.emit(Event{Kind: EventRetry, Label: string(StagePlan), Err: err})
 		if p, err = r.askPlan(ctx, fmt.Sprintf("Your last reply was no plan: %v.\n", err)); errors.Is(err, errMalformed) {
 			err = &escalation{ReasonPlanInvalid, err}
 		}

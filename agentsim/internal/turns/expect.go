@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
@@ -150,7 +151,7 @@ func (e *expect) check(ctx context.Context, p *player, t *turnScript, out *turn.
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {
-			return because(out, err)
+			return p.trace.because(out, err)
 		}
 	}
 	return nil
@@ -215,7 +216,7 @@ func (want toolStep) check(step string, got turn.Step) error {
 	case want.Tool != "" && got.Tool != want.Tool:
 		return fmt.Errorf("%s ran %s where expect.tools names %s", step, got.Tool, want.Tool)
 	case want.Status != "" && string(got.Status) != string(want.Status):
-		return fmt.Errorf("%s (%s) is %s where expect.tools says %s: %s", step, got.Tool, got.Status, want.Status, got.Text)
+		return fmt.Errorf("%s (%s) is %s where expect.tools says %s: %s", step, got.Tool, got.Status, want.Status, firstLine(got.Text))
 	case want.Error != "" && string(got.Code) != string(want.Error):
 		return fmt.Errorf("%s (%s) has the error code %s where expect.tools says %s", step, got.Tool, orNone(string(got.Code)), want.Error)
 	case want.MaxTokens != nil && got.Tokens > *want.MaxTokens:
@@ -299,14 +300,34 @@ func orNone(s string) string {
 	return s
 }
 
-// because puts what the engine knows of an escalated turn before what it led to.
-func because(out *turn.Outcome, err error) error {
-	if err == nil || out == nil || out.Reason == "" {
+// because puts what the engine knows of a turn before what it led to: what the
+// model had to be asked twice, and why it was escalated.
+func (tr *trace) because(out *turn.Outcome, err error) error {
+	if err == nil {
+		return nil
+	}
+	known := slices.Clone(tr.retries)
+	if out != nil && out.Reason != "" {
+		escalated := fmt.Sprintf("the turn was escalated for %s", out.Reason)
+		if out.Err != nil {
+			escalated += " (" + out.Err.Error() + ")"
+		}
+		if out.Reason == turn.ReasonPlanInvalid || out.Reason == turn.ReasonEmptyAnswer {
+			known = nil // the escalation tells of the retry
+		}
+		known = append(known, escalated)
+	}
+	if len(known) == 0 {
 		return err
 	}
-	detail := ""
-	if out.Err != nil {
-		detail = " (" + out.Err.Error() + ")"
+	return fmt.Errorf("%s; so %w", strings.Join(known, ", then "), err)
+}
+
+// firstLine is the beginning of what the model sees of a step.
+func firstLine(text string) string {
+	line, _, more := strings.Cut(text, "\n")
+	if more {
+		line += " …"
 	}
-	return fmt.Errorf("the turn was escalated for %s%s; so %w", out.Reason, detail, err)
+	return line
 }

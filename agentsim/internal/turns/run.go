@@ -160,8 +160,8 @@ func (p *player) turn(ctx context.Context, number int, t *turnScript) error {
 		return err
 	}
 	for _, failure := range []error{script.Err(), approvals.err, fallback.err} {
-		if failure != nil {
-			return because(out, failure)
+		if failure != nil { // this is why the turn ended as it did
+			return p.trace.because(nil, failure)
 		}
 	}
 	if err != nil { // why the run failed comes before what it therefore left over
@@ -171,7 +171,7 @@ func (p *player) turn(ctx context.Context, number int, t *turnScript) error {
 	}
 	for _, failure := range []error{script.Done(), own.left()} {
 		if failure != nil {
-			return because(out, failure)
+			return p.trace.because(out, failure)
 		}
 	}
 	if err := withinBudgets(out); err != nil {

@@ -22,6 +22,7 @@ type trace struct {
 	events []string
 
 	prompts []prompt // of this turn
+	retries []string // what the model had to be asked once more, and why, in this turn
 	given   *string  // what the fallback was given in it, nil if it was not asked
 }
 
@@ -40,7 +41,7 @@ func newTrace(w *replay.World) *trace {
 }
 
 func (tr *trace) begin(number int, spec *turnScript) {
-	tr.turn, tr.number, tr.events, tr.prompts, tr.given = number, 0, nil, nil, nil
+	tr.turn, tr.number, tr.events, tr.prompts, tr.retries, tr.given = number, 0, nil, nil, nil, nil
 	tr.t.Add(fmt.Sprintf("turn %d", number), fmt.Sprintf("conversation: %s\nask: %s\n", conversationName(spec.Conversation), golden.Inline(spec.Ask)))
 }
 
@@ -114,6 +115,9 @@ func (tr *trace) event(e turn.Event) {
 		tr.note("escalation: %s%s", e.Text, cause(e.Err))
 	case turn.EventAnswer:
 		tr.note("answer: by %s", by(turn.Handler(e.Label)))
+	case turn.EventRetry:
+		tr.note("retry of the %s%s", e.Label, cause(e.Err))
+		tr.retries = append(tr.retries, fmt.Sprintf("the model had to be asked for the %s once more (%v)", e.Label, e.Err))
 	case turn.EventMemoryError, turn.EventHookError:
 		tr.note("%s in %s%s", e.Kind, e.Label, cause(e.Err))
 	default:
