@@ -180,7 +180,8 @@ func TestFind(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, path := range []string{"../scenarios/garden/assistant.txtar", "../scenarios/memory/damaged-value-is-kept-aside.txtar", "../scenarios/pages/emoji-stay-whole.txtar"} {
+	for _, path := range []string{"../scenarios/garden/assistant.txtar", "../scenarios/memory/damaged-value-is-kept-aside.txtar", "../scenarios/pages/emoji-stay-whole.txtar",
+		"../scenarios/world/a-change-makes-a-cursor-stale.txtar", "../scenarios/tools/writes-what-is-asked-however-long.txtar", "../scenarios/fallback/is-given-all-there-is.txtar"} {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)
