@@ -97,14 +97,14 @@ func (id *identity) whole(ctx context.Context, busy time.Duration) error {
 		return nil
 	}
 	for deadline := time.Now().Add(min(busy, mixedTime)); ; {
-		main, err := sameAs(id.file, id.main)
+		_, err := sameAs(id.file, id.main)
 		if err == nil && id.log != nil {
 			_, err = sameAs(id.file+"-wal", id.log)
 		}
 		if err != nil || id.beside == nil {
 			return err
 		}
-		now, err := id.beside.Look(main, id.state)
+		now, err := id.beside.Look(id.state)
 		if err == nil {
 			id.state, id.mixed = now, false
 			return nil

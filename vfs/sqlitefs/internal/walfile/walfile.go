@@ -79,13 +79,12 @@ func (f *Files) Close() error {
 	return errors.Join(f.log.Close(), f.index.Close())
 }
 
-// Look returns the state of the database whose main file is now as info says, or an
-// error that matches ErrMixed. before is the state at the last look: while the
+// Look returns the state of the database, or an error that matches ErrMixed. before is the state at the last look: while the
 // log has not begun anew and no checkpoint has ended since, nobody may have written
 // to the main file. A checkpoint under way looks like a mixture, so one look alone
 // proves nothing: look again before you believe it.
-func (f *Files) Look(info fs.FileInfo, before State) (State, error) {
-	now := State{size: info.Size(), modified: info.ModTime()}
+func (f *Files) Look(before State) (State, error) {
+	var now State
 	head := make([]byte, indexHeader)
 	if _, err := f.index.ReadAt(head, 0); err != nil {
 		return now, fmt.Errorf("%w: the index of the log was cut", ErrMixed)
@@ -95,6 +94,13 @@ func (f *Files) Look(info fs.FileInfo, before State) (State, error) {
 	now.backfilled = binary.NativeEndian.Uint32(head[indexBackfill:])
 	now.attempted = binary.NativeEndian.Uint32(head[indexAttempt:])
 	copy(now.salt[:], head[indexSalt:])
+	// Only now: what a checkpoint wrote in between is then newer than what it said,
+	// and the next look finds that it has said more.
+	info, err := os.Stat(f.file)
+	if err != nil {
+		return now, err
+	}
+	now.size, now.modified = info.Size(), info.ModTime()
 	if err := now.checkSalt(f.log); err != nil {
 		return now, err
 	}

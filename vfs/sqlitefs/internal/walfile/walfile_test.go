@@ -51,16 +51,12 @@ func write(t testing.TB, file string, data []byte) {
 
 func look(t testing.TB, file string, before walfile.State) (walfile.State, error) {
 	t.Helper()
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	files, err := walfile.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer files.Close()
-	return files.Look(info, before)
+	return files.Look(before)
 }
 
 // TestLook: what a checkpoint copied is looked for in a main file that was changed.
