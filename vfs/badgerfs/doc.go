@@ -10,12 +10,14 @@
 //	commits         how many commits were acknowledged
 //	files.json      which of Badger's files must be there, and how long they are
 //	badger/         Badger's own files
+//	index/          indexes of searches, once there are any; see Search
 //
 // Open makes it in a directory that is empty or missing, and touches nothing
 // anywhere else: it looks at every file before Badger may, because Badger repairs
 // by throwing away what it cannot read. A directory that is in use, foreign, of
 // another format or damaged is refused with an error of its own, and stays as it
-// is. Copy a closed store with any tool, all four entries together.
+// is. Copy a closed store with any tool, all entries together; index/ may be left
+// out.
 //
 // # Files
 //
