@@ -120,8 +120,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// sleepers are the processes "sleep 1000" that belong to no other test.
-func sleepers(t *testing.T) []int {
+// sleepers are the processes "sleep 1000" that an agent of this kind has begun.
+func sleepers(t *testing.T, how string) []int {
 	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -132,7 +132,7 @@ func sleepers(t *testing.T) []int {
 		command, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 		env, _ := os.ReadFile(filepath.Join(dir, "environ"))
 		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err == nil && strings.HasPrefix(string(command), "sleep\x001000\x00") && strings.Contains(string(env), agentVariable) {
+		if err == nil && strings.HasPrefix(string(command), "sleep\x001000\x00") && strings.Contains(string(env), agentVariable+"="+how+"\x00") {
 			found = append(found, pid)
 		}
 	}
@@ -162,6 +162,7 @@ func TestBadAgents(t *testing.T) {
 		{"http", strings.Replace(fixTypo, "expect:", "    expect: {retries: 1}\nexpect:", 1), "sent 0 requests again where expect.retries is 1"},
 	} {
 		t.Run(tt.how, func(t *testing.T) {
+			t.Parallel()
 			if tt.how == "daemon" && runtime.GOOS != "linux" {
 				t.Skip("a process that left its group is found on Linux only, as the package says")
 			}
@@ -172,7 +173,7 @@ func TestBadAgents(t *testing.T) {
 			if err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "s.txtar:")) {
 				t.Errorf("not one sentence with a place: %q", err)
 			}
-			if left := sleepers(t); len(left) > 0 {
+			if left := sleepers(t, tt.how); len(left) > 0 {
 				t.Errorf("%s: processes are left: %v", tt.how, left)
 			}
 		})
