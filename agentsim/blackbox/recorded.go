@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/goliathfs/goliathfs/agentsim/internal/secret"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -46,14 +47,28 @@ func (r *Recording) Scenario(description string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// Suspects are sentences about lines of a scenario that hold what looks like a
+// secret: what was recorded is the user's own, so it is told and not refused.
+func Suspects(scenario []byte) []string {
+	var told []string
+	number := 0
+	for line := range strings.Lines(string(scenario)) {
+		number++
+		if kind := secret.In(line); kind != "" {
+			told = append(told, fmt.Sprintf("line %d holds what looks like %s, replace it before you share the scenario", number, kind))
+		}
+	}
+	return told
+}
+
 // keyIn returns the name of an environment variable that holds a key which the
 // text repeats.
 func keyIn(text string) string {
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
 		upper := strings.ToUpper(name)
-		secret := slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASSW"}, func(part string) bool { return strings.Contains(upper, part) })
-		if secret && len(value) >= 8 && strings.Contains(text, value) {
+		named := slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASSW"}, func(part string) bool { return strings.Contains(upper, part) })
+		if named && len(value) >= 8 && strings.Contains(text, value) {
 			return name
 		}
 	}

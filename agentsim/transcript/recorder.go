@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/goliathfs/goliathfs/agentsim"
+	"github.com/goliathfs/goliathfs/agentsim/internal/secret"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
@@ -144,7 +145,7 @@ func (r *Recorder) follow(ctx context.Context, tool string, out agenttool.Output
 }
 
 func (r *Recorder) suspect(where, text string) {
-	if kind := secretIn(text); kind != "" {
+	if kind := secret.In(text); kind != "" {
 		r.suspects = append(r.suspects, Suspect{where, kind})
 	}
 }

@@ -108,6 +108,9 @@ func (o *recordOptions) run(cmd *cobra.Command, args []string) error {
 	for _, p := range recording.Problems {
 		fmt.Fprintf(cmd.ErrOrStderr(), "a replay may differ: %s\n", p)
 	}
+	for _, s := range blackbox.Suspects(text) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", o.out, s)
+	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s: read it, then run goliathfs replay --run-agents --update %s\n", o.out, shellWord(o.out))
 	if recording.Status != 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the agent ended with status %d\n", recording.Status)
