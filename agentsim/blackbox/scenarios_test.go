@@ -15,14 +15,14 @@ import (
 
 func TestScenarios(t *testing.T) {
 	agent := func(ctx context.Context, e blackbox.Endpoints) error {
-		return fixTypo(ctx, e.Model+"/v1", e.MCP) // your agent, told where its model and its files are
+		return runMyAgent(ctx, e.Model+"/v1", e.MCP) // your agent, told where its model and its files are
 	}
 	kinds := []agentsim.Kind{blackbox.Kind(&blackbox.Options{Agent: agent})}
 	simtest.Run(t, "testdata/scenarios", "testdata/golden", &simtest.Options{Kinds: kinds})
 }
 
-// fixTypo is an agent that knows nothing of this module but two addresses.
-func fixTypo(ctx context.Context, model, files string) error {
+// runMyAgent is an agent that knows nothing of this module but two addresses.
+func runMyAgent(ctx context.Context, model, files string) error {
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: files}, nil)
 	if err != nil {
 		return err
