@@ -166,8 +166,8 @@ func TestSilentAgent(t *testing.T) {
 	addr := socketAddr(t)
 	b := stuck{memory(t, nil), make(chan struct{})}
 	serve(t, listen(t, addr), b, nil)
-	c := dial(t, addr, &remotefs.DialOptions{Timeout: 50 * time.Millisecond})
-	if _, err := c.Route(t.Context(), "/a"); !errors.Is(err, vfs.ErrUnavailable) || !strings.Contains(err.Error(), "did not answer within 50ms") {
+	c := dial(t, addr, &remotefs.DialOptions{Timeout: 500 * time.Millisecond})
+	if _, err := c.Route(t.Context(), "/a"); !errors.Is(err, vfs.ErrUnavailable) || !strings.Contains(err.Error(), "did not answer within 500ms") {
 		t.Errorf("Route = %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -48,13 +48,13 @@ func awaitStopped(t *testing.T, pid int) {
 func TestStoppedAgent(t *testing.T) {
 	addr := socketAddr(t)
 	process := startAgent(t, addr)
-	c := dial(t, addr, &remotefs.DialOptions{Timeout: 100 * time.Millisecond})
+	c := dial(t, addr, &remotefs.DialOptions{Timeout: 500 * time.Millisecond})
 	if err := process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	awaitStopped(t, process.Pid)
 	_, err := c.Read(t.Context(), "/seeded")
-	if err == nil || !strings.Contains(err.Error(), "did not answer within 100ms") {
+	if err == nil || !strings.Contains(err.Error(), "did not answer within 500ms") {
 		t.Errorf("a read: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -62,7 +62,7 @@ func TestStoppedAgent(t *testing.T) {
 	if _, err := c.Write(ctx, "/a", "", ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("a write whose context ended before: %v", err)
 	}
-	if _, err := remotefs.Dial(t.Context(), addr, &remotefs.DialOptions{Timeout: 100 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "does not answer") {
+	if _, err := remotefs.Dial(t.Context(), addr, &remotefs.DialOptions{Timeout: 500 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("a new client: %v", err)
 	}
 	if err := process.Signal(syscall.SIGCONT); err != nil {

@@ -27,6 +27,11 @@ func TestNew(t *testing.T) {
 			t.Errorf("Time of New(%v) = %v, want %v", now, got, want)
 		}
 	}
+	for ms := range int64(64 * 64) { // every character, in two places
+		if got := revision.Time(revision.New(time.UnixMilli(ms), "")); got.UnixMilli() != ms {
+			t.Fatalf("Time of New at %d ms is at %d ms", ms, got.UnixMilli())
+		}
+	}
 	if r := revision.New(time.UnixMilli(-5), ""); !revision.Time(r).Equal(time.UnixMilli(0)) {
 		t.Errorf("New before 1970 = %q, which has the time %v", r, revision.Time(r))
 	}
