@@ -195,6 +195,10 @@ func (x *Index) Open(ctx context.Context) error {
 	}
 	used := false
 	err := x.src.Still(ctx, func() error {
+		if x.now() != unopened { // a build has begun
+			used = true
+			return nil
+		}
 		parts, changed, err := x.parts.Open(ctx)
 		if err != nil || len(parts) == 0 {
 			return err

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/goliathfs/goliathfs/vfs/gramindex"
@@ -188,4 +189,28 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_ = gramindex.Decode(data) // an error or none, and no panic
 	})
+}
+
+// A search that would take over what is kept does not disturb a build that begins at
+// the same moment.
+func TestOpenDuringBuild(t *testing.T) {
+	for range 50 {
+		k := &kept{changed: map[string]bool{}}
+		s := newStore(smallSizes, &gramindex.Options{Parts: k})
+		s.files["/a"] = gramindex.Document{Path: "/a", Content: "text", Revision: "1"}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if err := s.x.Build(t.Context(), nil); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := s.x.Open(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		if st := s.x.Status(); st.State != "ready" {
+			t.Errorf("after a build the index is %s", st.State)
+		}
+		s.x.Close()
+	}
 }
