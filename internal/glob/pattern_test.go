@@ -70,6 +70,12 @@ func TestWalk(t *testing.T) {
 		{"/*/b", []string{"/zoo/b"}, "/a/deep/000", 150},
 		{"/m1/x/1?9", []string{"/m1/x/109", "/m1/x/139", "/m1/x/169", "/m1/x/199"}, "/m1/x/100", 150},
 		{"/**/00[0]", nil, "/a/deep/000", 3000},
+		{"/**/b", []string{"/zoo/b"}, "/a/deep/000", 3000},
+		{"/**b", []string{"/zoo/b"}, "/a/deep/000", 3000},
+		{"/z**", []string{"/z", "/zoo/b"}, "/z", 10},
+		{"/zo?/**/b", []string{"/zoo/b"}, "/zoo/b", 10},
+		{"//zoo//?/", []string{"/zoo/b"}, "/zoo/b", 10},
+		{"/*/", nil, "/a/deep/000", 150},
 	} {
 		p, err := glob.Compile(c.pattern)
 		if err != nil {

@@ -1,6 +1,7 @@
 package needle_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,5 +34,48 @@ func TestFoldedFindIsLinear(t *testing.T) {
 				t.Errorf("%d characters were compared, want at most %d", compared, most)
 			}
 		})
+	}
+}
+
+func TestLines(t *testing.T) {
+	const text = "one\nTwo two\n\nthree K\r\ntwo"
+	for _, tt := range []struct {
+		needle string
+		fold   bool
+		from   int
+		want   []needle.Line
+	}{
+		{"two", false, 0, []needle.Line{{2, 4, 11, 8}, {5, 22, 25, 22}}},
+		{"two", true, 0, []needle.Line{{2, 4, 11, 4}, {5, 22, 25, 22}}},
+		{"two", false, 12, []needle.Line{{5, 22, 25, 22}}},
+		{"k", true, 0, []needle.Line{{4, 13, 23, 19}}},
+		{"\r", false, 0, []needle.Line{{4, 13, 21, 20}}},
+		{"e\nT", false, 0, nil},
+		{"e\nt", true, 0, nil},
+		{"four", true, 0, nil},
+	} {
+		text := text
+		if tt.needle == "k" {
+			text = strings.Replace(text, "K", "\u212A", 1)
+		}
+		if diff := cmp.Diff(tt.want, slices.Collect(needle.New(tt.needle, tt.fold).Lines(text, tt.from))); diff != "" {
+			t.Errorf("%q, fold %v, from %d: -want +got\n%s", tt.needle, tt.fold, tt.from, diff)
+		}
+	}
+}
+
+// An occurrence ends where its last character does, however long that is.
+func TestEnd(t *testing.T) {
+	for _, tt := range []struct {
+		text, needle string
+		fold         bool
+		start, end   int
+	}{
+		{"xKk", "k", true, 1, 2}, {"x\u212Ak", "K", true, 1, 4}, {"a\u017fs", "sS", true, 1, 4}, {"éÉ", "éé", true, 0, 4}, {"a.b", "a.b", true, 0, 3}, {"a.b", ".", false, 1, 2},
+	} {
+		n := needle.New(tt.needle, tt.fold)
+		if start := n.In(tt.text).Find(0); start != tt.start || n.End(tt.text, start) != tt.end {
+			t.Errorf("%q is found in %q from %d to %d, want %d to %d", tt.needle, tt.text, start, n.End(tt.text, start), tt.start, tt.end)
+		}
 	}
 }

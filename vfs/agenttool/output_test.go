@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -122,6 +123,40 @@ func TestOutputFiles(t *testing.T) {
 		files := out.Files()
 		if len(files) != want[tool] || len(files) > 0 && (files[0].Path == "" || files[0].Revision == "") {
 			t.Errorf("%s shows %v", tool, files)
+		}
+	}
+}
+
+// The text of a search is its output as JSON, in which nothing is escaped that need
+// not be.
+func TestTextIsTheOutput(t *testing.T) {
+	content := "hit \u2028\u2029 <&> é😀\x7f"
+	for c := range 0x80 {
+		if c != '\n' {
+			content += string(rune(c))
+		}
+	}
+	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/<é>\u2028": content[len(content)-100:], "/a": content}), MaxTokens: 100000})
+	for tool, in := range map[string]args{"grep": {"pattern": "a"}, "glob": {"pattern": "/**"}} {
+		res, err := runAs(t.Context(), tools, agenttool.Scope{}, tool, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := res.Output.Clone()
+		if err := json.Unmarshal([]byte(res.Text), again); err != nil {
+			t.Fatalf("%s: %v in %q", tool, err, res.Text)
+		}
+		if diff := cmp.Diff(res.Output, again); diff != "" {
+			t.Errorf("%s: -output +text\n%s", tool, diff)
+		}
+	}
+	res, err := runAs(t.Context(), tools, agenttool.Scope{}, "grep", args{"pattern": "hit", "path": "/a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, raw := range []string{"\u2028\u2029 <&> é😀\x7f", `\u0000\u0001`, `\b\t\u000b\f\r\u000e`, `!\"#`} {
+		if !strings.Contains(res.Text, raw) {
+			t.Errorf("the text has no %q: %q", raw, res.Text)
 		}
 	}
 }

@@ -266,3 +266,37 @@ func TestSearchCanceledMidway(t *testing.T) {
 		t.Errorf("after %d files: %v", read, err)
 	}
 }
+
+// indexed is a store that notes what it is asked to search for.
+type indexed struct {
+	vfs.Backend
+	asked []string
+}
+
+func (x *indexed) Search(ctx context.Context, dir string, opts vfs.SearchOptions) (vfs.Page, error) {
+	x.asked = append(x.asked, fmt.Sprintf("%s %q %v", dir, opts.Text, opts.Fold))
+	return x.List(ctx, dir, opts.ListOptions)
+}
+
+// A grep asks the store's index for what it looks for, but where every file counts or
+// no file can have it.
+func TestGrepAsksTheIndex(t *testing.T) {
+	for _, c := range []struct {
+		in       args
+		maxFiles int
+		want     []string
+	}{
+		{args{"pattern": "Hit"}, 0, []string{`/ "Hit" true`}},
+		{args{"pattern": "Hit", "ignoreCase": false, "path": "//d/"}, 0, []string{`/d "Hit" false`}},
+		{args{"pattern": "Hit"}, 128, nil},
+		{args{"pattern": "a\nb"}, 0, nil},
+	} {
+		b := &indexed{Backend: memory(t, map[string]string{"/d/a": "Hit"})}
+		if _, err := run[*agenttool.GrepOutput](t, toolset(t, agenttool.Options{Backend: b, MaxFiles: c.maxFiles}), "grep", c.in); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, b.asked); diff != "" {
+			t.Errorf("%v, MaxFiles %d: -want +asked\n%s", c.in, c.maxFiles, diff)
+		}
+	}
+}
