@@ -137,7 +137,7 @@ func TestTextIsTheOutput(t *testing.T) {
 		}
 	}
 	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/<é>\u2028": content[len(content)-100:], "/a": content}), MaxTokens: 100000})
-	for tool, in := range map[string]args{"grep": {"pattern": "a"}, "glob": {"pattern": "/**"}} {
+	for tool, in := range map[string]args{"grep": {"pattern": "hit"}, "glob": {"pattern": "/**"}} {
 		res, err := runAs(t.Context(), tools, agenttool.Scope{}, tool, in)
 		if err != nil {
 			t.Fatal(err)
