@@ -113,7 +113,7 @@ func (c *checker) exec(ctx context.Context, query string, args ...any) (bool, er
 		return false, err
 	}
 	defer c.s.finish()
-	if err := h.id.whole(ctx, c.s.db.opts.BusyTimeout); err != nil {
+	if err := h.id.whole(ctx); err != nil {
 		return false, err
 	}
 	var n int64

@@ -57,7 +57,7 @@ func (d *database) checkpoint() {
 	if d.take(ctx, d.turn) != nil {
 		return
 	}
-	err = h.id.whole(ctx, d.opts.BusyTimeout)
+	err = h.id.whole(ctx)
 	<-d.turn
 	if err != nil {
 		return // it would write into what was copied over the database

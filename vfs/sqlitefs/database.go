@@ -222,7 +222,7 @@ func (d *database) close() error {
 		return nil
 	}
 	ctx := context.Background()
-	lost := h.id.whole(ctx, d.opts.BusyTimeout)
+	lost := h.id.whole(ctx)
 	if lost != nil && d.own {
 		h.keepLog(ctx)
 	}

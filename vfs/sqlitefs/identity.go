@@ -83,20 +83,21 @@ func sameAs(file string, noted fs.FileInfo) (fs.FileInfo, error) {
 	return now, nil
 }
 
-// mixedPause is how long to wait for a checkpoint of another program, which looks as
-// if other files had been copied over those of the database; mixedTime bounds that.
+// mixedLooks is how often files must look as if others had been copied over them before
+// that is believed, mixedPause the time between: a checkpoint that has just ended
+// looks so once.
 const (
 	mixedPause = 5 * time.Millisecond
-	mixedTime  = 2 * time.Second
+	mixedLooks = 20
 )
 
 // whole is here for all files of the database, and for what is in them: they might
 // have been written over in their places. The turn is held.
-func (id *identity) whole(ctx context.Context, busy time.Duration) error {
+func (id *identity) whole(ctx context.Context) error {
 	if id == nil {
 		return nil
 	}
-	for deadline := time.Now().Add(min(busy, mixedTime)); ; {
+	for n := 1; ; n++ {
 		_, err := sameAs(id.file, id.main)
 		if err == nil && id.log != nil {
 			_, err = sameAs(id.file+"-wal", id.log)
@@ -109,7 +110,7 @@ func (id *identity) whole(ctx context.Context, busy time.Duration) error {
 			id.state, id.mixed = now, false
 			return nil
 		}
-		if id.mixed || time.Now().After(deadline) {
+		if id.mixed || n == mixedLooks {
 			id.mixed = true
 			return lostError(fmt.Sprintf("another database was copied over %s (%v)", id.file, err))
 		}

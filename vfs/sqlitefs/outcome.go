@@ -36,7 +36,7 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 	if err := ctx.Err(); err != nil {
 		return unchanged, err
 	}
-	if err := h.id.whole(ctx, s.db.opts.BusyTimeout); err != nil {
+	if err := h.id.whole(ctx); err != nil {
 		return unchanged, err
 	}
 	var n int64
@@ -52,7 +52,7 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 	})
 	if err == nil {
 		// Into files that are not at their paths any more, it is as good as not made.
-		if lost := h.id.whole(context.WithoutCancel(ctx), s.db.opts.BusyTimeout); lost != nil {
+		if lost := h.id.whole(context.WithoutCancel(ctx)); lost != nil {
 			s.space.index.Mark(e.path)
 			return unknown, lost
 		}

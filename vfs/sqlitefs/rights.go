@@ -28,11 +28,8 @@ func rights(file string) (query string, err error) {
 // the rights that the umask leaves.
 func makeIndex(name string, main fs.FileInfo) error {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) {
-		return nil // SQLite says what it can make of that
-	}
 	if err != nil {
-		return err
+		return nil // it is there, or SQLite will say what is in the way
 	}
 	giveTo(f, main)
 	return errors.Join(f.Chmod(main.Mode().Perm()), f.Close())

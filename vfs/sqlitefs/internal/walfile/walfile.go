@@ -79,10 +79,11 @@ func (f *Files) Close() error {
 	return errors.Join(f.log.Close(), f.index.Close())
 }
 
-// Look returns the state of the database, or an error that matches ErrMixed. before is the state at the last look: while the
-// log has not begun anew and no checkpoint has ended since, nobody may have written
-// to the main file. A checkpoint under way looks like a mixture, so one look alone
-// proves nothing: look again before you believe it.
+// Look returns the state of the database, or an error that matches ErrMixed. before is
+// the state at the last look: while the log has not begun anew and no checkpoint has
+// been under way since, nobody may have written to the main file. A checkpoint that
+// begins during the look is taken for a mixture, so one look alone proves nothing: look
+// again before you believe it.
 func (f *Files) Look(before State) (State, error) {
 	var now State
 	head := make([]byte, indexHeader)
