@@ -286,6 +286,14 @@ func TestStaleRevision(t *testing.T) {
 	if calls := callsOf(s); !strings.HasSuffix(calls, want) {
 		t.Errorf("the calls are\n%s\nwant the last as\n%s", calls, want)
 	}
+	text = frame(1, "glob", `{"pattern":"/*"}`, `{"matches":[{"path":"/a.md","revision":"r1"}],"nextCursor":null}`) +
+		frame(2, "editFile", `{"path":"/a.md","revision":"r1","oldText":"nowhere","newText":"1"}`, "no-match: it does not occur")
+	if s, err = read(t, text, transcript.MCPFrames).Scenario(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if calls := callsOf(s); !strings.HasSuffix(calls, `"revision": "<rev:1>"}, expect: {error: no-match}}`) {
+		t.Errorf("a revision that a search showed: %s", calls)
+	}
 }
 
 // Arguments that some agents write down as a text are the same.
