@@ -28,7 +28,7 @@ func (v *View) Content(ctx *Context, f *tree.File) (string, error) {
 			return file.Content, nil
 		}
 		if err != nil && !errors.Is(err, vfs.ErrNotFound) {
-			return "", err
+			return "", ctx.explain(err)
 		}
 		now, _ := v.whereabouts(f)
 		switch {

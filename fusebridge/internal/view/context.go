@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+	"github.com/goliathfs/goliathfs/vfs"
 )
 
 // interruptGrace is how long a request goes on after its process got a signal. Go's
@@ -105,6 +106,14 @@ func (r *Context) Cause() error {
 		return context.Cause(r.live)
 	}
 	return context.Cause(r.Context)
+}
+
+// explain returns why the context ended where a store's error only says that it did.
+func (r *Context) explain(err error) error {
+	if cause := r.Cause(); cause != nil && vfs.Code(err) == "canceled" {
+		return cause
+	}
+	return err
 }
 
 // Release ends what Done began, and waits for it.

@@ -29,6 +29,7 @@ type Routes struct {
 	places map[string]error // by prefix: why it cannot be reached, nil where it can
 	shared bool             // some place is changed by others, of whom it hears late
 	turned bool             // a directory can be written that could not, or the reverse
+	back   bool             // a place that was away is back, and no one has looked through it since
 }
 
 type dirOf struct {
@@ -75,6 +76,7 @@ func (r *Routes) Ask(ctx context.Context, path string) (vfs.Route, error) {
 		}
 		return route, err
 	}
+	r.turn(route.Prefix, nil)
 	dir := path
 	if route.Prefix != path {
 		dir = vpath.Dir(path)
@@ -163,15 +165,17 @@ func (r *Routes) observe(ctx context.Context) (back bool) {
 	for _, prefix := range places {
 		err := r.reach(ctx, prefix)
 		r.mu.Lock()
-		back = r.turn(prefix, err) || back
+		r.turn(prefix, err)
 		r.mu.Unlock()
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	back, r.back = r.back, false
 	return back
 }
 
-// turn notes why a place cannot be reached, nil when it can, and reports whether it is
-// back. The lock is held.
-func (r *Routes) turn(prefix string, err error) (back bool) {
+// turn notes why a place cannot be reached, nil when it can. The lock is held.
+func (r *Routes) turn(prefix string, err error) {
 	was := r.places[prefix]
 	r.places[prefix] = err
 	switch {
@@ -179,9 +183,8 @@ func (r *Routes) turn(prefix string, err error) (back bool) {
 		r.log.Warn("the store is away, the mount shows its last state", "below", prefix, "error", err)
 	case err == nil && was != nil:
 		r.log.Info("the store is back", "below", prefix)
-		return true
+		r.back = true
 	}
-	return false
 }
 
 // reach returns why a place cannot be reached, nil when it can.

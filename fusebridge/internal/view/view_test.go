@@ -1,0 +1,252 @@
+//go:build linux
+
+package view_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/fusebridge/internal/view"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
+)
+
+// hooked is a store in which something happens inside of its calls; nil for nothing.
+type hooked struct {
+	*memfs.FS
+	listed func()                                         // behind the making of a page
+	read   func(ctx context.Context, path string) error   // before a read; an error is the call's
+	page   func(p vfs.Page) vfs.Page                      // what a page becomes
+	route  func(path string) (route vfs.Route, err error) // what is said of a place
+}
+
+func (h *hooked) List(ctx context.Context, dir string, o vfs.ListOptions) (vfs.Page, error) {
+	p, err := h.FS.List(ctx, dir, o)
+	if h.listed != nil {
+		h.listed()
+	}
+	if h.page != nil {
+		p = h.page(p)
+	}
+	return p, err
+}
+
+func (h *hooked) Read(ctx context.Context, path string) (vfs.File, error) {
+	if h.read != nil {
+		if err := h.read(ctx, path); err != nil {
+			return vfs.File{}, err
+		}
+	}
+	return h.FS.Read(ctx, path)
+}
+
+func (h *hooked) Route(_ context.Context, path string) (vfs.Route, error) {
+	if h.route != nil {
+		return h.route(path)
+	}
+	return vfs.Route{Prefix: "/", Writable: true}, nil
+}
+
+func newHooked(t *testing.T, files map[string]string) *hooked {
+	t.Helper()
+	m, err := memfs.New(files, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &hooked{FS: m}
+}
+
+// newView shows a store, filled and followed, without a mount.
+func newView(t *testing.T, b vfs.Backend) *view.View {
+	t.Helper()
+	life, end := context.WithCancel(context.Background())
+	v := view.New(life, b, view.Options{Poll: time.Hour, Timeout: 20 * time.Second, CacheBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler)})
+	ready, over := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	go func() {
+		defer close(over)
+		v.Follow.Watch(life, func() { once.Do(func() { close(ready) }) })
+	}()
+	t.Cleanup(func() {
+		end()
+		<-over
+		v.Wait()
+	})
+	<-ready
+	if err := v.Fill(life); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func lookup(v *view.View, path string) (fuse.EntryOut, fuse.Status) {
+	out := fuse.EntryOut{NodeId: fuse.FUSE_ROOT_ID}
+	for name := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		header := fuse.InHeader{NodeId: out.NodeId}
+		out = fuse.EntryOut{}
+		if status := v.Lookup(nil, &header, name, &out); status != fuse.OK {
+			return out, status
+		}
+	}
+	return out, fuse.OK
+}
+
+func readNode(v *view.View, id uint64, cancel <-chan struct{}) string {
+	buf := make([]byte, 1<<20)
+	result, status := v.Read(cancel, &fuse.ReadIn{InHeader: fuse.InHeader{NodeId: id}, Size: uint32(len(buf))}, buf)
+	if status != fuse.OK {
+		return syscall.Errno(status).Error()
+	}
+	data, _ := result.Bytes(buf)
+	return string(data)
+}
+
+func text(v *view.View, path string) string {
+	entry, status := lookup(v, path)
+	if status != fuse.OK {
+		return syscall.Errno(status).Error()
+	}
+	return readNode(v, entry.NodeId, nil)
+}
+
+func agent(t *testing.T, b vfs.Backend, path, text string) {
+	t.Helper()
+	old, _ := vfs.Stat(t.Context(), b, path)
+	if _, err := vfs.Write(t.Context(), b, path, text, old.Revision); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStreamWinsOverWalk: what the stream reports while a walk runs is newer than what
+// the walk found, for a change, a new file and a removal.
+func TestStreamWinsOverWalk(t *testing.T) {
+	h := newHooked(t, map[string]string{"/f": "old", "/gone": "x"})
+	once := sync.OnceFunc(func() {
+		agent(t, h.FS, "/f", "new")
+		agent(t, h.FS, "/made", "made")
+		info, _ := vfs.Stat(t.Context(), h.FS, "/gone")
+		if err := vfs.Remove(t.Context(), h.FS, "/gone", info.Revision); err != nil {
+			t.Error(err)
+		}
+	})
+	h.listed = once
+	v := newView(t, h)
+	for path, want := range map[string]string{"/f": "new", "/made": "made", "/gone": syscall.ENOENT.Error()} {
+		if got := text(v, path); got != want {
+			t.Errorf("%s shows %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestReaderThatGaveUp: who waits for a read that another began and gave up reads for
+// itself.
+func TestReaderThatGaveUp(t *testing.T) {
+	h := newHooked(t, map[string]string{"/f": "text"})
+	v := newView(t, h)
+	entry, status := lookup(v, "/f")
+	if status != fuse.OK {
+		t.Fatal(status)
+	}
+	asked := make(chan struct{}, 2)
+	var first sync.Once
+	h.read = func(ctx context.Context, _ string) error {
+		hang := false
+		first.Do(func() { hang = true })
+		if !hang {
+			return nil
+		}
+		asked <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	interrupted, gaveUp, got := make(chan struct{}), make(chan string), make(chan string)
+	go func() { gaveUp <- readNode(v, entry.NodeId, interrupted) }()
+	<-asked
+	go func() { got <- readNode(v, entry.NodeId, nil) }()
+	for v.Counters().CacheHits == 0 { // until the second waits for the first
+	}
+	close(interrupted)
+	if text := <-gaveUp; text != syscall.EINTR.Error() {
+		t.Errorf("who was interrupted reads %q", text)
+	}
+	if text := <-got; text != "text" {
+		t.Errorf("who was not reads %q", text)
+	}
+}
+
+// TestSizeLearnedLate: a size that the store did not tell is never told as 0, also when
+// the file changes in the middle of the lookup.
+func TestSizeLearnedLate(t *testing.T) {
+	h := newHooked(t, map[string]string{"/f": "old"})
+	unknown := func(p vfs.Page) vfs.Page {
+		for i := range p.Files {
+			p.Files[i].Size = -1
+		}
+		return p
+	}
+	h.page = unknown
+	v := newView(t, h)
+	change := sync.OnceFunc(func() { agent(t, h.FS, "/f", "longer") })
+	h.read = func(context.Context, string) error { change(); return nil }
+	entry, status := lookup(v, "/f")
+	if status != fuse.OK || entry.Size != uint64(len("longer")) {
+		t.Errorf("the size is %d, %v", entry.Size, status)
+	}
+}
+
+// TestFullDisk: errors of the system that a program can act on go through.
+func TestFullDisk(t *testing.T) {
+	h := newHooked(t, map[string]string{"/f": "old"})
+	v := newView(t, h)
+	for err, want := range map[error]fuse.Status{
+		syscall.ENOSPC: fuse.Status(syscall.ENOSPC), syscall.EDQUOT: fuse.Status(syscall.EDQUOT), syscall.EROFS: fuse.EIO,
+		vfs.ErrReadOnly: fuse.EROFS, vfs.ErrNotText: fuse.Status(syscall.EILSEQ), vfs.ErrTooLarge: fuse.Status(syscall.EFBIG), errors.New("?"): fuse.EIO,
+	} {
+		if got := v.StatusOf("write", "/f", errors.Join(errors.New("the store"), err)); got != want {
+			t.Errorf("%v becomes %v, want %v", err, got, want)
+		}
+	}
+}
+
+// TestLongName: a name that no file can have is too long, not missing.
+func TestLongName(t *testing.T) {
+	v := newView(t, newHooked(t, map[string]string{"/f": "old"}))
+	if _, status := lookup(v, "/"+strings.Repeat("n", 256)); status != fuse.Status(syscall.ENAMETOOLONG) {
+		t.Errorf("%v", status)
+	}
+}
+
+// TestRoutesAreAskedAgain: what a place said of itself holds until the next walk, and a
+// place that is away has said nothing.
+func TestRoutesAreAskedAgain(t *testing.T) {
+	h := newHooked(t, map[string]string{"/d/f": "x"})
+	says := func(writable bool, err error) {
+		h.route = func(string) (vfs.Route, error) { return vfs.Route{Prefix: "/", Writable: writable}, err }
+	}
+	says(true, nil)
+	v := newView(t, h)
+	for _, step := range []struct {
+		writable bool
+		err      error
+		want     bool
+	}{{false, nil, false}, {true, vfs.ErrUnavailable, false}, {true, nil, true}, {false, vfs.ErrUnavailable, true}} {
+		says(step.writable, step.err)
+		if err := v.Fill(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.Routes.Writable("/d/f"); got != step.want {
+			t.Errorf("%+v: writable %v", step, got)
+		}
+		if away := v.Routes.Away("/d/f"); (away != nil) != (step.err != nil) {
+			t.Errorf("%+v: away %v", step, away)
+		}
+	}
+}
