@@ -245,3 +245,98 @@ func TestHiddenBehind(t *testing.T) {
 		})
 	}
 }
+
+// TestLateNews: what the store tells late of our own commits, or finds in a walk of what
+// is hidden, changes nothing.
+func TestLateNews(t *testing.T) {
+	mem := newMem(t, map[string]string{"/f": "old", "/g": "old"})
+	k := newKernel(t, mem, overlay.Options{})
+	k.save("/f", "first", rewrite)
+	first, err := vfs.Stat(t.Context(), mem, "/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.save("/f", "second", rewrite)
+	k.o.Follow.Apply(vfs.Event{Path: "/f", Info: first})
+	if got := k.text("/f"); got != "second" {
+		t.Errorf("after late news the file shows %q", got)
+	}
+	k.rename("/g", "/g~")
+	if err := k.o.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := k.text("/g"); got != syscall.ENOENT.Error() {
+		t.Errorf("after a walk the hidden file shows %q", got)
+	}
+}
+
+// TestTypedWhileCommitting: bytes that come while the store is asked are of the next
+// commit.
+func TestTypedWhileCommitting(t *testing.T) {
+	m := &meddled{FS: newMem(t, map[string]string{"/f": ""})}
+	k := newKernel(t, m, overlay.Options{})
+	f := k.must("/f", appendTo)
+	f.write("one ")
+	m.write = func(string) error { f.write("two"); return nil }
+	for i, want := range []string{"one ", "one two"} {
+		if status := f.fsync(); status != fuse.OK || stored(t, m)["/f"] != want {
+			t.Errorf("commit %d: %v, the store has %q, want %q", i, status, stored(t, m)["/f"], want)
+		}
+	}
+	if status := f.close(); status != fuse.OK {
+		t.Error(status)
+	}
+}
+
+// TestRefusedIsOverAtTheClose: who opens a file right after the last close of a refused
+// edit, before the kernel has let go of it, begins with what the store has.
+func TestRefusedIsOverAtTheClose(t *testing.T) {
+	mem := newMem(t, map[string]string{"/f": "kept\n"})
+	k := newKernel(t, mem, overlay.Options{})
+	f := k.must("/f", appendTo)
+	f.write("text")
+	f.write("\xff")
+	if status := f.flush(); status != fuse.Status(syscall.EILSEQ) {
+		t.Errorf("closing says %v", status)
+	}
+	if status := k.save("/f", "more\n", appendTo); status != fuse.OK {
+		t.Errorf("the next edit: %v", status)
+	}
+	k.o.Release(nil, &fuse.ReleaseIn{InHeader: k.header(f.id), Fh: f.fh})
+	if got := stored(t, mem)["/f"]; got != "kept\nmore\n" {
+		t.Errorf("the store has %q", got)
+	}
+}
+
+// TestWaitingInThePlace: a new file that is not written yet keeps the place of a backup
+// that is removed.
+func TestWaitingInThePlace(t *testing.T) {
+	mem := newMem(t, map[string]string{"/f": "old"})
+	k := newKernel(t, mem, overlay.Options{})
+	k.rename("/f", "/f~")
+	f := k.must("/f", rewrite)
+	if status := k.unlink("/f~"); status != fuse.OK {
+		t.Error(status)
+	}
+	if got := stored(t, mem)["/f"]; got != "old" {
+		t.Errorf("before the new text the store has %q", got)
+	}
+	f.write("new")
+	if status := f.close(); status != fuse.OK || stored(t, mem)["/f"] != "new" {
+		t.Errorf("%v, the store has %q", status, stored(t, mem)["/f"])
+	}
+}
+
+// TestTruncateByNameLoses: truncate(2) is committed at once, and told as EIO when it
+// loses, for after ESTALE the kernel would try again and overwrite the winner.
+func TestTruncateByNameLoses(t *testing.T) {
+	m := &meddled{FS: newMem(t, map[string]string{"/f": "old text"})}
+	k := newKernel(t, m, overlay.Options{})
+	if status := k.truncate("/f", 3); status != fuse.OK || stored(t, m)["/f"] != "old" {
+		t.Errorf("%v, the store has %q", status, stored(t, m)["/f"])
+	}
+	m.write = func(string) error { agent(t, m.FS, "/f", "the agent's"); return nil }
+	if status := k.truncate("/f", 1); status != fuse.EIO || stored(t, m)["/f"] != "the agent's" {
+		t.Errorf("%v, the store has %q", status, stored(t, m)["/f"])
+	}
+}

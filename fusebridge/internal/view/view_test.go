@@ -194,6 +194,12 @@ func TestSizeLearnedLate(t *testing.T) {
 	}
 	h.page = unknown
 	v := newView(t, h)
+	if entry, status := lookup(v, "/f"); status != fuse.OK || entry.Size != uint64(len("old")) {
+		t.Errorf("the size is %d, %v", entry.Size, status)
+	}
+	h = newHooked(t, map[string]string{"/f": "old"})
+	h.page = unknown
+	v = newView(t, h)
 	change := sync.OnceFunc(func() { agent(t, h.FS, "/f", "longer") })
 	h.read = func(context.Context, string) error { change(); return nil }
 	entry, status := lookup(v, "/f")
