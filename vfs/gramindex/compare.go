@@ -3,8 +3,10 @@ package gramindex
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // Compare calls differs for each file at which the index and the store are apart: one
@@ -12,14 +14,15 @@ import (
 // are those of the store, in order. What was noted as changed is left out. It reports
 // false when nothing was compared, because the index is not ready.
 func (x *Index) Compare(ctx context.Context, files iter.Seq2[vfs.Info, error], differs func(path string)) (compared bool, err error) {
-	x.view.RLock()
-	defer x.view.RUnlock()
+	x.viewing.RLock()
+	defer x.viewing.RUnlock()
 	if x.now() != ready {
 		return false, nil
 	}
-	ws := walk(x.segments)
+	ws := walk(x.view.segments)
 	report := func(path string) { // of a tail that a build has emptied too much is reported
-		if !x.tail.holds(path) {
+		_, draining := slices.BinarySearchFunc(x.view.draining, path, vpath.Compare)
+		if !draining && !x.tail.has(path) {
 			differs(path)
 		}
 	}
@@ -67,9 +70,9 @@ func (ws walkers) after(path string) (*entry, error) {
 
 // Verify reads every byte of the segments and compares all checksums.
 func (x *Index) Verify(ctx context.Context) error {
-	x.view.RLock()
-	defer x.view.RUnlock()
-	for _, s := range x.segments {
+	x.viewing.RLock()
+	defer x.viewing.RUnlock()
+	for _, s := range x.view.segments {
 		for i := range s.blocks {
 			if err := ctx.Err(); err != nil {
 				return err

@@ -15,10 +15,10 @@ func (x *Index) Quiet() { x.Wait() }
 
 // Segments returns how many files each segment has, oldest first.
 func (x *Index) Segments() []int {
-	x.view.RLock()
-	defer x.view.RUnlock()
+	x.viewing.RLock()
+	defer x.viewing.RUnlock()
 	var n []int
-	for _, s := range x.segments {
+	for _, s := range x.view.segments {
 		n = append(n, s.files)
 	}
 	return n

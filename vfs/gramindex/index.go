@@ -77,8 +77,15 @@ type Index struct {
 
 	opening sync.Mutex // held while what is kept is opened
 
-	view     sync.RWMutex // read-held while segments are used
-	segments []*segment   // oldest first
+	viewing sync.RWMutex // read-held while view is used
+	view    view         // guarded by viewing
+}
+
+// view is what searches go through besides the tail. It is exchanged as one, so that
+// a file is in its segments, in draining or in the tail at every moment.
+type view struct {
+	segments []*segment // oldest first
+	draining []string   // changed files of which a segment is being made, in order
 }
 
 // maxFailures is how many builds may fail before no more are tried, except by Build.
@@ -210,9 +217,9 @@ func (x *Index) Open(ctx context.Context) error {
 			}
 			return err
 		}
-		x.view.Lock()
-		x.segments = segs
-		x.view.Unlock()
+		x.viewing.Lock()
+		x.view = view{segments: segs}
+		x.viewing.Unlock()
 		many := x.tail.reset(changed)
 		used = x.move(opened)
 		if many {
@@ -246,16 +253,16 @@ func openAll(parts []Part) ([]*segment, error) {
 
 // page collects the page of a search.
 func (x *Index) page(ctx context.Context, dir, text string, opts vfs.ListOptions, stat func(string) (vfs.Info, error)) (vfs.Page, bool, error) {
-	x.view.RLock()
-	defer x.view.RUnlock()
+	x.viewing.RLock()
+	defer x.viewing.RUnlock()
 	// A build that begins moves the state and then empties the tail, and cannot end
-	// while view is held: where the state is still ready, the tail is of these segments.
-	changed := x.tail.all()
+	// while the view is held: where the state is still ready, the tail belongs to it.
+	changed := union(x.view.draining, x.tail.all())
 	if x.now() != ready {
 		return vfs.Page{}, false, nil
 	}
 	q := newQuery(dir, opts.After, text)
-	m := newMerged(x.segments, &q, changed)
+	m := newMerged(x.view.segments, &q, changed)
 	page := vfs.Page{}
 	add := func(path string) (full bool, err error) {
 		if err := ctx.Err(); err != nil {

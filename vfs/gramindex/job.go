@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"slices"
 )
 
 // start has segments made in the background, unless that is being done or is of no
@@ -120,7 +121,7 @@ func (x *Index) build(ctx context.Context, progress func(Progress)) (err error) 
 		return err
 	}
 	if err == nil {
-		x.swap(nil, nil)
+		x.exchange(view{})
 		err = x.remake(ctx, progress)
 	}
 	if err != nil {
@@ -136,12 +137,12 @@ func (x *Index) remake(ctx context.Context, progress func(Progress)) error {
 	if err != nil {
 		return err
 	}
-	return x.publish(ctx, []*segment{seg}, nil)
+	return x.publish(ctx, []*segment{seg})
 }
 
-// publish puts segments to use, the last of which is new. done is called when it is
-// certain that they are, together with that.
-func (x *Index) publish(ctx context.Context, segs []*segment, done func()) error {
+// publish puts segments to use, the last of which is new, in place of those that are
+// in use and of what is being drained.
+func (x *Index) publish(ctx context.Context, segs []*segment) error {
 	parts := make([]Part, len(segs))
 	for i, s := range segs {
 		parts[i] = s.part
@@ -149,7 +150,7 @@ func (x *Index) publish(ctx context.Context, segs []*segment, done func()) error
 	if err := x.parts.Publish(ctx, parts); err != nil {
 		return errors.Join(err, x.parts.Discard(parts[len(parts)-1]))
 	}
-	x.swap(segs, done)
+	x.exchange(view{segments: segs})
 	return x.parts.Settle(ctx, x.tail.has)
 }
 
@@ -190,25 +191,19 @@ func (x *Index) write(fill func(Part) error) (*segment, error) {
 	return seg, nil
 }
 
-// swap puts segments to use, calls done while no search uses any, and discards those
-// that are not among them.
-func (x *Index) swap(segs []*segment, done func()) {
-	x.view.Lock()
-	old := x.segments
-	x.segments = segs
-	if done != nil {
-		done()
-	}
-	x.view.Unlock()
-	for _, s := range old {
-		used := false
-		for _, o := range segs {
-			used = used || s == o
+// exchange puts a view to use, and discards the segments that only the one before
+// had. No search uses those when they are discarded.
+func (x *Index) exchange(v view) {
+	x.viewing.Lock()
+	old := x.view
+	x.view = v
+	x.viewing.Unlock()
+	for _, s := range old.segments {
+		if slices.Contains(v.segments, s) {
+			continue
 		}
-		if !used {
-			if err := x.parts.Discard(s.part); err != nil {
-				x.log.Warn("a part of the search index was left over", "error", err)
-			}
+		if err := x.parts.Discard(s.part); err != nil {
+			x.log.Warn("a part of the search index was left over", "error", err)
 		}
 	}
 }
@@ -221,18 +216,17 @@ const tierRatio = 4
 // drain makes a segment of the files that changed, and merges it with those that
 // are not much larger. The turn is held.
 func (x *Index) drain(ctx context.Context) (err error) {
-	paths := x.tail.drain()
-	made := false
+	paths := x.beginDrain()
 	defer func() {
-		if !made {
-			x.tail.drained(false)
+		if err != nil {
+			x.endDrain()
 		}
 	}()
 	fresh, err := x.write(func(p Part) error { return build(p, x.sizes, x.load(ctx, paths)) })
 	if err != nil {
 		return err
 	}
-	segs := append(x.segments[:len(x.segments):len(x.segments)], fresh) // only the turn's holder changes it
+	segs := append(slices.Clip(x.view.segments), fresh) // only the turn's holder changes it
 	first, total := len(segs)-1, fresh.files
 	for first > 0 && segs[first-1].files <= tierRatio*total {
 		first--
@@ -246,10 +240,23 @@ func (x *Index) drain(ctx context.Context) (err error) {
 		}
 		segs = append(segs[:first:first], seg)
 	}
-	return x.publish(ctx, segs, func() {
-		made = true
-		x.tail.drained(true)
-	})
+	return x.publish(ctx, segs)
+}
+
+// beginDrain moves what was noted from the tail to the view.
+func (x *Index) beginDrain() []string {
+	x.viewing.Lock()
+	defer x.viewing.Unlock()
+	x.view.draining = x.tail.take()
+	return x.view.draining
+}
+
+// endDrain moves it back, where no segment was made of it.
+func (x *Index) endDrain() {
+	x.viewing.Lock()
+	defer x.viewing.Unlock()
+	x.tail.note(x.view.draining...)
+	x.view.draining = nil
 }
 
 // load yields the files at paths as they are now.
@@ -280,13 +287,13 @@ func (x *Index) Close() error {
 	x.jobs.Wait()
 	x.turn <- struct{}{} // a Build in another goroutine
 	defer x.release()
-	x.view.Lock()
-	defer x.view.Unlock()
+	x.viewing.Lock()
+	defer x.viewing.Unlock()
 	var errs []error
-	for _, s := range x.segments {
+	for _, s := range x.view.segments {
 		errs = append(errs, s.part.Close())
 	}
-	x.segments = nil
+	x.view = view{}
 	return errors.Join(errs...)
 }
 
@@ -300,10 +307,10 @@ type Status struct {
 
 // Status returns what there is now.
 func (x *Index) Status() Status {
-	x.view.RLock()
-	defer x.view.RUnlock()
-	st := Status{State: x.now().String(), Changed: x.tail.size()}
-	for _, s := range x.segments {
+	x.viewing.RLock()
+	defer x.viewing.RUnlock()
+	st := Status{State: x.now().String(), Changed: len(x.view.draining) + x.tail.size()}
+	for _, s := range x.view.segments {
 		st.Files += s.files
 		st.Bytes += s.size
 	}

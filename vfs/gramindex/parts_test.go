@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/goliathfs/goliathfs/vfs/gramindex"
@@ -191,26 +190,37 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A search that would take over what is kept does not disturb a build that begins at
-// the same moment.
-func TestOpenDuringBuild(t *testing.T) {
-	for range 50 {
-		k := &kept{changed: map[string]bool{}}
-		s := newStore(smallSizes, &gramindex.Options{Parts: k})
-		s.files["/a"] = gramindex.Document{Path: "/a", Content: "text", Revision: "1"}
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			if err := s.x.Build(t.Context(), nil); err != nil {
-				t.Error(err)
-			}
-		})
-		if err := s.x.Open(t.Context()); err != nil {
+// interrupted is a source of which something else happens before it is still.
+type interrupted struct {
+	*store
+	before func()
+}
+
+func (s *interrupted) Still(ctx context.Context, fn func() error) error {
+	if before := s.before; before != nil {
+		s.before = nil
+		before()
+	}
+	return s.store.Still(ctx, fn)
+}
+
+// A search that is about to take over what is kept does not disturb a build that is
+// done meanwhile.
+func TestBuildBeforeOpen(t *testing.T) {
+	s := newStore(smallSizes, nil)
+	s.files["/a"] = gramindex.Document{Path: "/a", Content: "text", Revision: "1"}
+	src := &interrupted{store: s}
+	s.x = gramindex.NewSized(src, &gramindex.Options{Parts: &kept{changed: map[string]bool{}}}, smallSizes)
+	defer s.x.Close()
+	src.before = func() {
+		if err := s.x.Build(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
-		wg.Wait()
-		if st := s.x.Status(); st.State != "ready" {
-			t.Errorf("after a build the index is %s", st.State)
-		}
-		s.x.Close()
+	}
+	if err := s.x.Open(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if st := s.x.Status(); st.State != "ready" || st.Files != 1 {
+		t.Errorf("after a build: %+v", st)
 	}
 }
