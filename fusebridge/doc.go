@@ -36,34 +36,69 @@
 // so follow a log by its name, with tail -F -s 0.3 --max-unchanged-stats=1: without
 // that, tail looks at the name too seldom to see every replacement.
 //
+// A place that other processes change, of which the store hears late, is asked at
+// every opening instead: who opens a file there sees the latest, and reads to its end
+// what it opened.
+//
 // # Editing
 //
-// With Options.ReadWrite a file that is opened for writing gets a buffer and a
-// node of its own; close and fsync commit the buffer as one revision, replacing
-// exactly the one it began with. A file that was only made or emptied, and is still
-// open, waits for its first bytes or its last close. After a write that cannot be
-// part of a text, or of one that is too long, nothing of that opening is committed.
-// Who comes second, an agent or a developer, is
-// told: here by ESTALE, or EBUSY from rename and remove, and the bytes are kept
-// in a conflict folder whose place is logged. Editors' temporary files and empty
-// directories are in memory only. Mode, owner and times are fixed, and setting them
-// has no effect; links, devices and renames of full directories are refused, upon
-// which mv copies. Locks of files hold between
-// processes that opened the same revision in the same way.
+// With Options.ReadWrite a file that is written gets a draft, which lives on the node
+// that was opened: who has that node open sees what is typed, as on any file system.
+// Close and fsync commit the draft as one revision, replacing exactly the one it began
+// with, and the node stands for that from then on. A file that was only made or
+// emptied, and is still open, waits for its first bytes or its last close. After a
+// write that cannot be part of a text, or of one that is too long, nothing of that
+// opening is committed.
 //
-// # Locks and deadlocks
+// Who comes second, an agent or a developer, is told: here by ESTALE, or EBUSY from
+// rename and remove, and the bytes are kept in a conflict folder whose place is logged.
+// A process replaces what it saw last of a file and nothing that the agent wrote since,
+// whether it empties the file or renames another over it. A rename is one step or none.
 //
-// The kernel holds a directory's lock while it waits for our answer to a lookup
-// or listing in it, and takes the same lock to drop a name. Hence three rules: no
-// notification is sent while the tree's lock is held, none of a name from a request
-// handler, and no handler of a lookup or listing waits for a writer. Handlers that
-// change names do wait for the store, under that lock: so a writable mount sends
-// only notifications that take no directory's lock: at each change it ends the epoch
-// of all names that the kernel keeps. Before Linux 6.16 there are no epochs, so the
-// kernel keeps no names, at the price of a request for each part of each path. It
-// keeps no listings of a writable mount.
+// Temporary files of editors and other programs, and empty directories, are in memory
+// only; a file that is renamed to such a name stays in the store until another takes
+// its place. Mode, owner and times are fixed, and setting them has no effect; links,
+// devices and renames of full directories are refused, upon which mv copies. Locks of
+// files hold between processes that opened the same revision.
 //
-// A process must not look into its own mount in a way that stops the Go runtime,
-// such as starting a program with exec.Cmd.Dir inside it: the fork waits for the
-// change of directory, which waits for this process.
+// # Rooms
+//
+// internal/mountpoint is the host's side: which mounts there are and how they go.
+// internal/tree is the index: a change goes in, what the kernel is to be told comes
+// out. internal/view is the read-only file system over both tree and store.
+// internal/overlay is what is being edited, over a view. This package puts them
+// together.
+//
+// # Locks
+//
+// In the order in which they are taken; who holds one takes only those below it.
+//
+//  1. The kernel's lock of a directory. It is held for us while we answer a lookup or
+//     listing in it, and a create, rename or unlink; and taken to drop a name.
+//  2. Server.mu guards that unmounting happens once.
+//  3. The gate of a draft (overlay) is held while the store is asked about it: commits,
+//     renames, removals and openings for writing of one file come one after the other.
+//     Whoever waits for it can be interrupted, and waits no longer than for the store.
+//  4. The tree's lock guards everything in memory: the tree, the drafts and their states,
+//     claims and sights. It is held for moments, never over a call of the store, a
+//     notification or another wait.
+//  5. The locks of Routes, of the cache of contents, and of a request's Context guard
+//     these alone; nothing else is taken or waited for under them.
+//
+// No notification is sent under any of 2 to 5, and none of a name from a handler: the
+// kernel waits for our answers before it drops a name. A handler that sees a change
+// before it is told has it told from a goroutine, and the change's own event waits for
+// that. Handlers that change names wait for the store under lock 1, so a writable mount
+// sends only notifications that do not take it: at each change it ends the epoch of all
+// names that the kernel keeps. Before Linux 6.16 there are no epochs, so the kernel keeps
+// no names, at the price of a request for each part of each path. It keeps no listings
+// of a writable mount.
+//
+// Goroutines belong to the Server, whose Wait returns when they have ended, or to one
+// request. The exceptions end with what the kernel does: the loop of go-fuse, when the
+// last user of a detached mount lets go of it, and the question whether a mount hangs.
+//
+// A process must not look into its own mount in a way that stops the Go runtime, such as
+// starting a program with exec.Cmd.Dir inside it: the fork waits for the change of
+// directory, which waits for this process.
 package fusebridge
