@@ -57,23 +57,24 @@ func TestScenarioErrors(t *testing.T) {
 // An agent in Go that fails, panics, hangs or heeds nothing fails its scenario with
 // a sentence.
 func TestBadAgentsInGo(t *testing.T) {
-	const text = header + "agent: {timeout: 100ms}\nwire: [{side: true, model: [{text: x}]}]"
+	const side = "wire: [{side: true, model: [{text: x}]}]"
 	deaf := make(chan struct{})
 	t.Cleanup(func() { close(deaf) }) // after the subtests, which run side by side
 	for name, tt := range map[string]struct {
 		agent blackbox.Agent
 		want  string
+		brief string // its time, where it is to run out
 	}{
-		"fails":  {func(context.Context, blackbox.Endpoints) error { return errors.New("no idea") }, "the agent failed: no idea"},
-		"panics": {func(context.Context, blackbox.Endpoints) error { panic("oh") }, "the agent failed: it panicked: oh"},
+		"fails":  {func(context.Context, blackbox.Endpoints) error { return errors.New("no idea") }, "the agent failed: no idea", ""},
+		"panics": {func(context.Context, blackbox.Endpoints) error { panic("oh") }, "the agent failed: it panicked: oh", ""},
 		"hangs": {func(ctx context.Context, _ blackbox.Endpoints) error { <-ctx.Done(); return ctx.Err() },
-			"the agent had not ended after 100ms and was ended"},
+			"the agent had not ended after 100ms and was ended", "agent: {timeout: 100ms}\n"},
 		"deaf": {func(context.Context, blackbox.Endpoints) error { <-deaf; return nil },
-			"does not return though its context has ended: have it heed its context"},
+			"does not return though its context has ended: have it heed its context", "agent: {timeout: 100ms}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := replay(t, text, inGoKind(tt.agent)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := replay(t, header+tt.brief+side, inGoKind(tt.agent)); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 		})
