@@ -198,3 +198,55 @@ x
 		}
 	}
 }
+
+// The scenario's budget holds for results, and what a client makes of them can
+// break it.
+func TestShownWithinBudget(t *testing.T) {
+	const text = header + `budgets: {toolResultTokens: 64}
+files: {/long.md: {repeat: "line {n} of it, \"quoted\"\n", count: 100}}
+wire:
+  - model: [{toolCall: {name: readFile, input: {path: /long.md, limit: 100}}}, {text: Done.}]
+    expect: {shownWithinBudget: true}
+`
+	for name, tt := range map[string]struct {
+		show func(text string) string
+		want string
+	}{
+		"whole":   {func(text string) string { return text }, ""},
+		"changed": {func(text string) string { return fmt.Sprintf("%q", text) }, "where the budget is 64 and expect.shownWithinBudget is true: the client shows it changed"},
+		"twice":   {func(text string) string { return text + text }, "the client shows it twice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := goAgent{protocol: wire.Ollama, ask: "Read.", call: func(ctx context.Context, e blackbox.Endpoints, c wire.Call) (string, error) {
+				text, err := inGo(ctx, e, c)
+				return tt.show(text), err
+			}}
+			golden, err := replay(t, text, inGoKind(a.run))
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+			if !strings.Contains(golden, "\nreturned 64, shown ") || !strings.Contains(golden, ", "+name+"\n") {
+				t.Error(golden)
+			}
+		})
+	}
+}
+
+// What must be so at the end is looked at, whatever the golden says.
+func TestExpectations(t *testing.T) {
+	agent := goAgent{protocol: wire.Responses, ask: "Write."}
+	for _, tt := range []struct{ expect, want string }{
+		{"{files: {/a.md: a}}", ""},
+		{"{files: {/a.md: b}}", `the file /a.md is "a" where expect.files is "b"`},
+		{"{files: {/a.md: absent}}", "the file /a.md is there, where expect.files says absent"},
+		{"{stdout: hello}", `the agent's stdout does not contain "hello", as expect.stdout asks`},
+		{"{stderr: [a, b]}", `the agent's stderr does not contain "a", as expect.stderr asks`},
+		{"{exit: 1}", "the agent ended with status 0 where expect.exit is 1"},
+	} {
+		text := header + "filesystem: {readOnly: false}\nwire: [{model: [{toolCall: {name: writeFile, input: {path: /a.md, content: a}}}, {text: Done.}]}]\nexpect: " + tt.expect
+		_, err := replay(t, text, inGoKind(agent.run))
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v, want %q", tt.expect, err, tt.want)
+		}
+	}
+}
