@@ -62,25 +62,6 @@ type Options struct {
 	Workspace   string    // what paths in annotations are relative to; "" leaves them as they are
 }
 
-// Formats are the names that New knows.
-func Formats() []string { return []string{"text", "json", "junit", "github"} }
-
-// New returns the format of a name that writes to w.
-func New(format string, w io.Writer, opts Options) (Format, error) {
-	out := &writer{w: w, guarded: opts.GitHubLog || format == "github"}
-	switch format {
-	case "text":
-		return &text{out, opts.Verbose}, nil
-	case "json":
-		return &jsonFormat{out: out}, nil
-	case "junit":
-		return &junit{out: out}, nil
-	case "github":
-		return &github{text: text{out, opts.Verbose}, summary: opts.StepSummary, workspace: opts.Workspace}, nil
-	}
-	return nil, fmt.Errorf("there is no format %q, use one of %s", format, strings.Join(Formats(), ", "))
-}
-
 // writer remembers the first error of writing.
 type writer struct {
 	w       io.Writer

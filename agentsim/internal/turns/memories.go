@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
-	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
 	"github.com/goliathfs/goliathfs/agentsim/memory"
 )
 
@@ -125,21 +123,6 @@ func (m *memories) set(ctx context.Context, id string, spec remembered) error {
 	return m.opened[id].Save(ctx, state, loaded.Version)
 }
 
-func (r remembered) state() (memory.State, error) {
-	state := memory.State{Summary: r.Summary, Recent: []memory.Exchange{}}
-	for _, e := range r.Recent {
-		at := replay.Epoch()
-		if e.At != "" {
-			var err error
-			if at, err = time.Parse(time.RFC3339, e.At); err != nil {
-				return state, fmt.Errorf("at is %q, write a time such as 2026-01-01T09:00:00Z", e.At)
-			}
-		}
-		state.Recent = append(state.Recent, memory.Exchange{Ask: e.Ask, Answer: e.Answer, At: at, Steps: e.Steps})
-	}
-	return state, nil
-}
-
 // defaultKey is the key of the default conversation, as memory.KeyValues has it.
 const defaultKey = "null"
 
@@ -179,13 +162,6 @@ func (m *memories) addTo(ctx context.Context, t *golden.Transcript) error {
 		t.Add(memoryName(id), indented(string(data)))
 	}
 	return nil
-}
-
-func memoryName(id string) string {
-	if id == "" {
-		return "memory of the default conversation"
-	}
-	return fmt.Sprintf("memory of %+q", id)
 }
 
 func indented(text string) string {

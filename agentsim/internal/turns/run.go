@@ -16,18 +16,15 @@ import (
 // player is a script that is being run.
 type player struct {
 	*script
-	w      *replay.World
+	checker
 	agent  *turn.Agent
 	model  *relay
-	trace  *trace
 	shared *cues // of the agent, for turns without their own
-
-	memories *memories
 }
 
 // Run implements replay.Script. It runs the turns with one agent.
 func (s *script) Run(ctx context.Context, w *replay.World) error {
-	p := &player{script: s, w: w, trace: newTrace(w), shared: newCues(&s.Approvals, &s.Fallback)}
+	p := &player{script: s, checker: checker{w: w, trace: newTrace(w)}, shared: newCues(&s.Approvals, &s.Fallback)}
 	p.model = &relay{trace: p.trace}
 	var err error
 	if p.memories, err = newMemories(ctx, w.Agent.MemoryFor, s.Memory); err != nil {
@@ -165,7 +162,7 @@ func (p *player) turn(ctx context.Context, number int, t *turnScript) error {
 		}
 	}
 	if err != nil { // why the run failed comes before what it therefore left over
-		if err := t.Expect.check(ctx, p, t, out, err); err != nil {
+		if err := p.check(ctx, t, out, err); err != nil {
 			return err
 		}
 	}
@@ -177,7 +174,7 @@ func (p *player) turn(ctx context.Context, number int, t *turnScript) error {
 	if err := withinBudgets(out); err != nil {
 		return err
 	}
-	return t.Expect.check(ctx, p, t, out, err)
+	return p.check(ctx, t, out, err)
 }
 
 // runOptions hands the run the cues that are listed; without a list there is no

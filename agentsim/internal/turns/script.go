@@ -56,38 +56,6 @@ func (s *script) Check(b *scenario.Base) error {
 	return nil
 }
 
-type remembered struct {
-	Pos     strictyaml.Pos
-	Summary string     `yaml:"summary"`
-	Recent  []exchange `yaml:"recent"`
-	Raw     *string    `yaml:"raw"` // the stored value itself, for damaged ones
-	word    string
-}
-
-const absent = "absent"
-
-// Validate implements strictyaml.Validator.
-func (m *remembered) Validate() error {
-	if m.word != "" && m.word != absent {
-		return fmt.Errorf("%q is no memory, write its summary and recent, or the word %s", m.word, absent)
-	}
-	if m.Raw != nil && (m.Summary != "" || m.Recent != nil) {
-		return errors.New("raw is the whole stored value, so summary and recent cannot stand beside it")
-	}
-	return nil
-}
-
-// SetText implements strictyaml.Short: the word absent stands for no memory.
-func (m *remembered) SetText(text string) { m.word = text }
-
-// exchange is one exchange, as it is remembered or as it is expected to be.
-type exchange struct {
-	Ask    string   `yaml:"ask"`
-	Answer string   `yaml:"answer"`
-	At     string   `yaml:"at"`
-	Steps  []string `yaml:"steps"`
-}
-
 // turnScript is one turn, and what happens before it.
 type turnScript struct {
 	Pos          strictyaml.Pos

@@ -3,6 +3,7 @@ package turns
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
@@ -43,13 +44,6 @@ func newTrace(w *replay.World) *trace {
 func (tr *trace) begin(number int, spec *turnScript) {
 	tr.turn, tr.number, tr.events, tr.prompts, tr.retries, tr.given = number, 0, nil, nil, nil, nil
 	tr.t.Add(fmt.Sprintf("turn %d", number), fmt.Sprintf("conversation: %s\nask: %s\n", conversationName(spec.Conversation), golden.Inline(spec.Ask)))
-}
-
-func conversationName(id string) string {
-	if id == "" {
-		return "the default one"
-	}
-	return fmt.Sprintf("%+q", id)
 }
 
 func (tr *trace) next(what string) string {
@@ -203,4 +197,34 @@ func (tr *trace) end(out *turn.Outcome, err error) {
 	if !inside && out.Answer != "" {
 		tr.t.Add(fmt.Sprintf("turn %d answer", tr.turn), out.Answer)
 	}
+}
+
+// because puts what the engine knows of a turn before what it led to: what the
+// model had to be asked twice, and why it was escalated.
+func (tr *trace) because(out *turn.Outcome, err error) error {
+	if err == nil {
+		return nil
+	}
+	known := slices.Clone(tr.retries)
+	if out != nil && out.Reason != "" {
+		escalated := fmt.Sprintf("the turn was escalated for %s", out.Reason)
+		if out.Err != nil {
+			escalated += " (" + out.Err.Error() + ")"
+		}
+		if out.Reason == turn.ReasonPlanInvalid || out.Reason == turn.ReasonEmptyAnswer {
+			known = nil // the escalation tells of the retry
+		}
+		known = append(known, escalated)
+	}
+	if len(known) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s; so %w", strings.Join(known, ", then "), err)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return noReason
+	}
+	return s
 }
