@@ -67,7 +67,7 @@ func TestPagesIndexed(t *testing.T) {
 	for _, kind := range searchedKinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			for seed := range seeds() {
+			for seed := range seeds(2) {
 				s := openSearched(t, kind, 1)
 				if err := s.BuildIndex(t.Context(), nil); err != nil {
 					t.Fatal(err)

@@ -248,17 +248,17 @@ func testPages(t *testing.T, seed uint64, s changeable, indexed vfs.Backend) {
 	}
 }
 
-// seeds is how many random stores are searched.
-func seeds() uint64 {
+// seeds is how many random stores are searched, few unless all are asked for.
+func seeds(few uint64) uint64 {
 	if os.Getenv("GOLIATHFS_FULL") != "" {
 		return 60
 	}
-	return 2
+	return few
 }
 
 // An exact filter, over a store in memory, some of whose files are not text.
 func TestPagesFiltered(t *testing.T) {
-	for seed := range seeds() {
+	for seed := range seeds(2) {
 		mem, err := memfs.New(nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -276,7 +276,7 @@ func TestPagesFiltered(t *testing.T) {
 func TestPagesOfStores(t *testing.T) {
 	for _, kind := range append([]string{"memory"}, kinds...) {
 		t.Run(kind, func(t *testing.T) {
-			for seed := range seeds() {
+			for seed := range seeds(1) {
 				var s changeable
 				if kind == "memory" {
 					mem, err := memfs.New(nil, nil)
