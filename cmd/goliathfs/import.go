@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ func (o *importOptions) run(cmd *cobra.Command, files []string) error {
 		return errors.Join(failures...)
 	}
 	for _, err := range failures {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", cmd.CommandPath(), err)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", cmd.CommandPath(), safe.Line(err))
 	}
 	return errReported
 }
@@ -85,7 +86,10 @@ func (o *importOptions) run(cmd *cobra.Command, files []string) error {
 // one imports one transcript.
 func (o *importOptions) one(cmd *cobra.Command, name string) error {
 	f, err := os.Open(name)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no file %s, name a transcript that an agent wrote", cmp.Or(name, `""`))
+	case err != nil:
 		return err
 	}
 	defer f.Close()

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/visible"
 )
 
 func newUnmount() *cobra.Command {
@@ -63,7 +64,7 @@ with its store.`,
 				err := unmount(cmd.Context(), mounts, dir, newLogger(cmd.ErrOrStderr(), slog.LevelWarn, verbose))
 				if err != nil {
 					failed = true
-					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", cmd.CommandPath(), err)
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", cmd.CommandPath(), visible.Line(err))
 					continue
 				}
 				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "unmounted %s%s\n", dir, showed[dir]); err != nil {
