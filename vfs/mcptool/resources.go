@@ -3,6 +3,7 @@ package mcptool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"path"
 	"strings"
@@ -74,8 +75,12 @@ func (s *Server) readResource(ctx context.Context, uri string) (*mcp.ReadResourc
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "a resource is named " + scheme + ":///path/of/a/file, with spaces and signs percent-encoded; list the resources to see them"}
 	}
 	var text strings.Builder
-	for args := map[string]any{"path": u.Path}; ; {
+	for args := map[string]any{"path": u.Path, "limit": mostLines}; ; {
 		out, err := s.whole(ctx, agenttool.ReadFile, args)
+		if _, limited := args["limit"]; limited && refusedLimit(err) {
+			delete(args, "limit") // the toolset takes less, and has a default
+			continue
+		}
 		if agenttool.CodeOf(err) == codes.NotFound {
 			return nil, mcp.ResourceNotFoundError(uri)
 		}
@@ -89,6 +94,15 @@ func (s *Server) readResource(ctx context.Context, uri string) (*mcp.ReadResourc
 		args["cursor"] = out.Next()
 	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: "text/plain", Text: text.String()}}}, nil
+}
+
+// mostLines is what readFile can be asked for at the most by default.
+const mostLines = 200
+
+// refusedLimit reports whether a toolset does not take mostLines.
+func refusedLimit(err error) bool {
+	var refusal *jsonrpc.Error
+	return errors.As(err, &refusal) && strings.HasPrefix(refusal.Message, string(codes.InvalidArgument)+": ")
 }
 
 // whole calls a tool without a budget. Its error is one of the protocol.

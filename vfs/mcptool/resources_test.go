@@ -99,3 +99,18 @@ func TestNoResourcesByDefault(t *testing.T) {
 		t.Error("it reads one")
 	}
 }
+
+// A resource is whole also where a read may have few lines.
+func TestResourcesOfShortReads(t *testing.T) {
+	content := strings.Repeat("a line\n", 23)
+	files, err := memfs.New(map[string]string{"/a.md": content}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := newTools(t, agenttool.Options{Backend: files, MaxLines: 5, MaxTokens: 40})
+	session := connect(t, transports["stdio"](t, newServer(t, tools, &mcptool.Options{Resources: true})), nil)
+	res, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "goliath:///a.md"})
+	if err != nil || res.Contents[0].Text != content {
+		t.Errorf("%v, %v", res, err)
+	}
+}
