@@ -250,3 +250,24 @@ func TestExpectations(t *testing.T) {
 		}
 	}
 }
+
+// What a client puts around a result is masked, and the result is not.
+func TestMaskAroundResults(t *testing.T) {
+	const text = header + `wire: [{model: [{toolCall: {name: readFile, input: {path: /log.md}}}, {text: Done.}]}]
+-- files/log.md --
+2026-11-30 it took 17 seconds
+`
+	a := goAgent{protocol: wire.Chat, ask: "Read.", call: func(ctx context.Context, e blackbox.Endpoints, c wire.Call) (string, error) {
+		text, err := inGo(ctx, e, c)
+		return "Wall time: 0.0037 seconds\n" + text + "in " + e.Work + " at " + e.Model, err
+	}}
+	golden, err := replay(t, text, inGoKind(a.run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Wall time: <duration>\n", "\n>2026-11-30 it took 17 seconds\n", ">in <work> at http://<address>"} {
+		if !strings.Contains(golden, want) {
+			t.Errorf("there is no %q in\n%s", want, golden)
+		}
+	}
+}
