@@ -116,7 +116,6 @@ func (d *database) allSpaces() []*space {
 // events of their own.
 func (d *database) tellAll() {
 	for _, s := range d.allSpaces() {
-		s.known.forget()
 		s.hub.Deliver(s.hub.Queue(vfs.Event{Path: "/", Overflow: true}))
 	}
 }

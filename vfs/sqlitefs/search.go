@@ -123,13 +123,6 @@ func (k *known) catchUp(ctx context.Context, s *FS) (bool, error) {
 	return compared, nil
 }
 
-// forget makes the next search compare.
-func (k *known) forget() {
-	k.turn <- struct{}{}
-	k.valid = false
-	<-k.turn
-}
-
 // commitState returns the state of now; not ok when a writer does not let go.
 func (s *FS) commitState(ctx context.Context) (now commitState, ok bool, err error) {
 	h, err := s.db.acquire(ctx)
