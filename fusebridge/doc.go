@@ -85,8 +85,8 @@
 //  5. The locks of Routes, of the cache of contents, and of a request's Context guard
 //     these alone; nothing else is taken or waited for under them.
 //
-// No notification is sent under any of 2 to 5, and none of a name from a handler: the
-// kernel waits for our answers before it drops a name. A handler that sees a change
+// No notification is sent under 4 or 5, and none of a name from a handler or under a gate:
+// the kernel waits for our answers before it drops a name. A handler that sees a change
 // before it is told has it told from a goroutine, and the change's own event waits for
 // that. Handlers that change names wait for the store under lock 1, so a writable mount
 // sends only notifications that do not take it: at each change it ends the epoch of all

@@ -80,7 +80,7 @@ var freshCases = []freshCase{
 }
 
 // loops is how often a freshness test changes and looks.
-func loops() int { return pick(300, 2_000, 10_000) }
+func loops() int { return pick(300, 10_000) }
 
 func freshSeed() map[string]string {
 	seed := map[string]string{"/d/over": body(0, 1), "/d/same": body(0, 300), "/b/x/below": body(0, 1)}

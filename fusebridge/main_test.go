@@ -79,15 +79,11 @@ func runAndLook(m *testing.M) int {
 	return code
 }
 
-// pick returns how often a test repeats what it does: seldom with -short, and with
-// GOLIATHFS_FULL set in the environment as often as the figures in the
-// documentation say.
-func pick(short, usual, full int) int {
-	switch {
-	case os.Getenv("GOLIATHFS_FULL") != "":
+// pick returns how often a test repeats what it does: with GOLIATHFS_FULL set in the
+// environment as often as the figures in the documentation say.
+func pick(usual, full int) int {
+	if os.Getenv("GOLIATHFS_FULL") != "" {
 		return full
-	case testing.Short():
-		return short
 	}
 	return usual
 }

@@ -357,11 +357,11 @@ func TestLikeNative(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for seed := range pick(1, 2, 100) {
+	for seed := range pick(1, 100) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			mem := newMem(t, nil)
 			s := mount(t, mem, writable(t))
-			if out, err := tryRun(t, "python3", script, s.Dir(), t.TempDir(), fmt.Sprint(seed), fmt.Sprint(pick(1500, 2500, 4000))); err != nil {
+			if out, err := tryRun(t, "python3", script, s.Dir(), t.TempDir(), fmt.Sprint(seed), fmt.Sprint(pick(1500, 4000))); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})

@@ -225,7 +225,7 @@ func TestShapes(t *testing.T) {
 		}
 	})
 	t.Run("wide", func(t *testing.T) {
-		n := pick(50_000, 200_000, 1_000_000)
+		n := pick(50_000, 1_000_000)
 		files := make(map[string]string, n)
 		for i := range n {
 			files[fmt.Sprintf("/all/%07d", i)] = "x"
