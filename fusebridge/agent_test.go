@@ -173,6 +173,10 @@ func TestAgentComesBackWritable(t *testing.T) {
 	defer startAgent(t, addr, mem)()
 	edit(true)
 	eventually(t, newLooker(t), "mode", under(s, "/d/f"), "-rw-r--r--")
+	if err := s.Unmount(); err != nil { // before the agent goes
+		t.Error(err)
+	}
+	s.Wait()
 }
 
 // TestAgentBehindARoute: a store that is away is noticed behind a route, below a
