@@ -81,6 +81,9 @@ func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
 		}
 		o.bridge.Name = absolute(s.Spec.URL).String()
 		o.bridge.Logger = newLogger(cmd.ErrOrStderr(), slog.LevelInfo, o.verbose)
+		if err := tellUnlisted(cmd, s, "/"); err != nil {
+			return err
+		}
 		server, err := fusebridge.Mount(cmd.Context(), s.Backend, dir, &o.bridge)
 		switch {
 		case errors.Is(err, fusebridge.ErrNotEmpty):
