@@ -183,7 +183,7 @@ turns:
 // what is shown.
 func TestBoundedMemory(t *testing.T) {
 	var seeds, inputs, shown strings.Builder
-	for i := range 3000 {
+	for i := range 700 {
 		fmt.Fprintf(&seeds, "  /f%d: {repeat: x, count: 100000}\n", i)
 		fmt.Fprintf(&inputs, "  - {tool: writeFile, input: {path: /f, content: {repeat: x, count: 100000}}}\n")
 	}
