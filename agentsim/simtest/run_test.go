@@ -100,6 +100,7 @@ func TestUpdateVariable(t *testing.T) {
 		{"in a service", "1", "", "true", nil, "not changed in continuous integration", true},
 		{"update", "1", "false", "", nil, "wrote ", true},
 		{"green", "", "true", "", nil, "PASS: TestInChild/a/s", false},
+		{"no boolean where all is green", "please", "", "", nil, "set it to true or false", true},
 		{"a log that is read", "", "", "true", func(text string) string { return text + "more\n" }, "::stop-commands::", true},
 		{"an expectation", "", "", "", func(text string) string { return strings.Replace(text, "/a}}", "/a}, expect: {lacks: add-mask}}", 1) }, "it looked in:", true},
 	} {

@@ -193,6 +193,30 @@ func TestOutcomeSaysWhy(t *testing.T) {
 	}
 }
 
+// What the model has to be asked once more is told, with why.
+func TestRetriesAreTold(t *testing.T) {
+	for name, tt := range map[string]struct {
+		opts   turn.Options
+		script []turn.ScriptedReply
+		want   string
+	}{
+		"a plan":    {turn.Options{Functions: []turn.Function{echo}}, replies(tool("ecko", `{}`), answer("ok")), `plan: the reply is not of the form asked for: there is no tool "ecko", only echo`},
+		"an answer": {turn.Options{}, replies(text(""), text("ok")), "answer: the answer is empty"},
+		"neither":   {turn.Options{}, replies(text("ok")), ""},
+	} {
+		var ev events
+		tt.opts.OnEvent = ev.on
+		run(t, tt.opts, tt.script...)
+		var got []string
+		for _, e := range ev.of(turn.EventRetry) {
+			got = append(got, fmt.Sprintf("%s: %v", e.Label, e.Err))
+		}
+		if strings.Join(got, "\n") != tt.want {
+			t.Errorf("%s: told %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 // Three model errors in a row leave the conversation to its fallback. Others
 // are not touched, nor is one without a fallback.
 func TestSessionFallback(t *testing.T) {
