@@ -57,10 +57,11 @@ func (o ListOptions) Checked() (ListOptions, error) {
 	return o, nil
 }
 
-// Page is one page of a listing. It belongs to the caller, who may change it.
+// Page is one page of a listing or a search. It belongs to the caller, who may
+// change it.
 type Page struct {
 	Files []Info // in order of vpath.Compare
-	Next  string // the last path of Files when more exist, else ""
+	Next  string // the bound of the next page, of List the last path of Files; "" at the end
 }
 
 // Backend is the least a store must do. Every method is safe for concurrent
