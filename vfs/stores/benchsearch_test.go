@@ -90,7 +90,7 @@ func code(b *testing.B) haystack {
 	root := os.DirFS(filepath.Join(runtime.GOROOT(), "src"))
 	var pieces []string
 	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || len(pieces) >= *searchFiles || filepath.Ext(path) != ".go" {
+		if err != nil || !d.Type().IsRegular() || len(pieces) >= *searchFiles || filepath.Ext(path) != ".go" {
 			return err
 		}
 		data, err := fs.ReadFile(root, path)
