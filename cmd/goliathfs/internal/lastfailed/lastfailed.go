@@ -15,7 +15,7 @@ import (
 	"slices"
 )
 
-// File is where the list of a directory is kept.
+// File is where the list of a directory is kept; "" keeps none.
 type File string
 
 // In returns the file of the working directory, below the user's cache.
@@ -52,6 +52,9 @@ func (f File) Read() ([]string, error) {
 // Note keeps how scenarios went: failed by full path. Those that it does not
 // name stay as they were.
 func (f File) Note(failed map[string]bool) error {
+	if f == "" {
+		return nil
+	}
 	before, err := f.Read()
 	if err != nil {
 		before = nil // it is written anew

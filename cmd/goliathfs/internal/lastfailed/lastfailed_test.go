@@ -41,6 +41,19 @@ func TestNote(t *testing.T) {
 	}
 }
 
+// Without a place nothing is kept, and nothing is written where one stands.
+func TestNoPlace(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := lastfailed.File("").Note(map[string]bool{"/a": true}); err != nil {
+		t.Error(err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+}
+
 // A directory has a list of its own.
 func TestAnotherDirectory(t *testing.T) {
 	cache := t.TempDir()
