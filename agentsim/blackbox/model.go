@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
+	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
 	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
@@ -18,10 +20,21 @@ type Model struct {
 	name   string
 	script *script
 	server *wire.Server
+	count  agenttool.TokenCounter
+}
+
+// ModelOptions adjust a model; nil or the zero value is the default.
+type ModelOptions struct {
+	// Tokenizer and Tokenizers are those of agentsim.ReplayOptions.
+	Tokenizer  string
+	Tokenizers agentsim.Tokenizers
 }
 
 // LoadModel reads a scenario that has wire.
-func LoadModel(path string) (*Model, error) {
+func LoadModel(path string, opts *ModelOptions) (*Model, error) {
+	if opts == nil {
+		opts = &ModelOptions{}
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("the scenario cannot be read: %w", err)
@@ -31,15 +44,22 @@ func LoadModel(path string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, count, err := replay.Options{Tokenizer: opts.Tokenizer, Tokenizers: opts.Tokenizers}.Counter(sc)
+	if err != nil {
+		return nil, err
+	}
+	if count == nil {
+		count = agenttool.EstimateTokens
+	}
 	tools, err := agenttool.New(agenttool.Options{Writable: true})
 	if err != nil {
 		return nil, err
 	}
 	return &Model{sc.Name, s, wire.NewServer(s.scripts(), &wire.Options{
 		Tools:       ownTools(tools.Tools()),
-		CountTokens: agenttool.EstimateTokens,
+		CountTokens: count,
 		NewNames:    func() wire.Names { return newNames(nil) },
-	})}, nil
+	}), count}, nil
 }
 
 // Handler is the model on the four protocols of package wire.
@@ -52,7 +72,7 @@ func (m *Model) Report() (shown []byte, problems []string) {
 	report := m.server.Report()
 	t := golden.New(m.name)
 	s := &show{
-		t: t, script: m.script, mask: newMask(nil, m.script.Mask), results: newResults(nil, 0, agenttool.EstimateTokens),
+		t: t, script: m.script, mask: newMask(nil, m.script.Mask), results: newResults(nil, 0, m.count),
 		counts: map[string]int{},
 	}
 	s.follows(report, nil)

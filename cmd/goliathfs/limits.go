@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -38,6 +39,14 @@ func registerTokenizer(cmd *cobra.Command, into *string, preset string) {
 	cmd.Flags().StringVar(into, "tokenizer", preset, "count tokens by `NAME`: "+strings.Join(tiktoken.Names(), ", "))
 	// It fails only for a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("tokenizer", cobra.FixedCompletions(tiktoken.Names(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// checkTokenizer refuses a name that is none; "" is no choice.
+func checkTokenizer(name string) error {
+	if name != "" && !slices.Contains(tiktoken.Names(), name) {
+		return usagef("--tokenizer is %q, it must be one of %s", name, strings.Join(tiktoken.Names(), ", "))
+	}
+	return nil
 }
 
 // given are the flags that were given; the others keep the tools' defaults.

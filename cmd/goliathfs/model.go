@@ -8,10 +8,12 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/blackbox"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/tiktoken"
 )
 
 func newModel() *cobra.Command {
 	listen := "127.0.0.1:0"
+	opts := blackbox.ModelOptions{Tokenizers: tiktoken.Named}
 	cmd := &cobra.Command{
 		Use:   "model SCENARIO",
 		Short: "Be the model of an agent, as a scenario scripts it",
@@ -23,17 +25,21 @@ the exit status is 1 when that is not what the scenario says.`,
 		Example: "  goliathfs model scenarios/agent/typo.txtar\n  goliathfs model typo.txtar --listen 127.0.0.1:8080",
 		GroupID: groupAgent,
 		Args:    takes(1, 1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runModel(cmd, listen, args[0]) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return runModel(cmd, listen, args[0], &opts) },
 	}
 	cmd.Flags().StringVar(&listen, "listen", listen, "the TCP `address`, 127.0.0.1:PORT; port 0 takes a free one")
+	registerTokenizer(cmd, &opts.Tokenizer, "")
 	return cmd
 }
 
-func runModel(cmd *cobra.Command, listen, path string) error {
+func runModel(cmd *cobra.Command, listen, path string, opts *blackbox.ModelOptions) error {
+	if err := checkTokenizer(opts.Tokenizer); err != nil {
+		return err
+	}
 	if err := storeurl.CheckLoopback(listen); err != nil {
 		return usagef("--listen: %w", err)
 	}
-	model, err := blackbox.LoadModel(path)
+	model, err := blackbox.LoadModel(path, opts)
 	if err != nil {
 		return err
 	}

@@ -140,8 +140,8 @@ func (o *replayOptions) check(cmd *cobra.Command) error {
 		return usagef("there is no format %q, use one of %s", o.format, strings.Join(agentsim.Formats(), ", "))
 	}
 	o.runner.Tokenizers = tiktoken.Named
-	if name := o.runner.Tokenizer; name != "" && !slices.Contains(tiktoken.Names(), name) {
-		return usagef("--tokenizer is %q, it must be one of %s", name, strings.Join(tiktoken.Names(), ", "))
+	if err := checkTokenizer(o.runner.Tokenizer); err != nil {
+		return err
 	}
 	if o.match != "" {
 		match, err := regexp.Compile(o.match)

@@ -30,8 +30,8 @@ type Options struct {
 // Estimate is the name of the counter that is always there.
 const Estimate = "estimate"
 
-// counter returns the counter of a scenario and its name; nil is the estimate.
-func (o Options) counter(sc *scenario.Scenario) (name string, count agenttool.TokenCounter, err error) {
+// Counter returns the counter of a scenario and its name; nil is the estimate.
+func (o Options) Counter(sc *scenario.Scenario) (name string, count agenttool.TokenCounter, err error) {
 	name = cmp.Or(sc.Tokenizer, o.Tokenizer, Estimate)
 	switch {
 	case name == Estimate:
@@ -73,7 +73,7 @@ type World struct {
 // Run replays a scenario from its first state. The transcript is never nil.
 func Run(ctx context.Context, sc *scenario.Scenario, script Script, opts Options) (*golden.Transcript, error) {
 	w := &World{Scenario: sc, Clock: &Clock{}, Names: NewNames(sc.Repeats), Transcript: golden.New(sc.Name)}
-	name, count, err := opts.counter(sc)
+	name, count, err := opts.Counter(sc)
 	if err != nil {
 		return w.Transcript, err
 	}
