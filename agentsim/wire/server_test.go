@@ -269,18 +269,15 @@ func expect400(ctx context.Context, c *wireclient.Client, req wire.Request) erro
 // A client that gives up while the answer is delayed and asks again gets the next
 // reply: it is a retry, for nobody saw the first.
 func TestServerRetryAfterClientGaveUp(t *testing.T) {
-	server, url := serve(t, nil, wire.Script{Replies: []wire.Reply{{Text: "late", Delay: time.Hour}, {Text: "soon"}}})
+	begun := make(chan struct{})
+	opts := &wire.Options{NewNames: func() wire.Names { close(begun); return nil }}
+	server, url := serve(t, opts, wire.Script{Replies: []wire.Reply{{Text: "late", Delay: time.Hour}, {Text: "soon"}}})
 	c := &wireclient.Client{URL: url, Protocol: wire.Chat}
 	req := ask("x")
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() { _, err := c.Ask(ctx, &req); gone <- err }()
-	for len(server.Report().Conversations) == 0 { // until the first request has arrived
-		if t.Context().Err() != nil {
-			t.Fatal(t.Context().Err())
-		}
-		time.Sleep(time.Millisecond)
-	}
+	<-begun
 	cancel()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
