@@ -1,6 +1,9 @@
 package sqlitefs
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // FreshName is what is not finished yet is called.
 var FreshName = freshName
@@ -19,3 +22,9 @@ func KeepsCopy(poll, cost, age time.Duration) bool {
 // AwaitIndex returns when nothing is being done for the index of searches in the
 // background.
 func (s *FS) AwaitIndex() { s.space.index.Wait() }
+
+// CopyOnce makes one attempt at a private copy of the database in file, and reports
+// whether it is sound.
+func CopyOnce(ctx context.Context, file, to string) (sound bool, err error) {
+	return (&source{file: file}).copyOnce(ctx, to)
+}
