@@ -69,13 +69,13 @@ func (o *Overlay) Takes(e vfs.Event, notes *tree.Changes) bool {
 
 // settle ends a claim with the store's answer. Where that is no, what was put by was
 // another's and shows now; done takes over what is ours.
-func (o *Overlay) settle(c *claim, info vfs.Info, err error, done func()) {
+func (o *Overlay) settle(c *claim, info vfs.Info, err error, done func(notes *tree.Changes)) {
 	notes := tree.Now()
 	o.Tree.Lock()
 	delete(o.claims, c.path)
 	if err == nil {
 		o.Follow.Reported(c.path)
-		done()
+		done(notes)
 	} else if c.found != nil && !c.passed {
 		if c.found.Info.Revision != "" {
 			o.Tree.Show(c.found.Info, c.found.Old, notes)

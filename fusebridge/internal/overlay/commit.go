@@ -43,7 +43,9 @@ func (o *Overlay) commit(ctx context.Context, d *draft) fuse.Status {
 	if err := vfs.CheckContent(text); err != nil {
 		return o.StatusOf("write", path, err)
 	}
-	_, err := o.write(ctx, path, text, base, func(info vfs.Info) { o.adopt(d, info, text, changes) })
+	c := o.claim(path, int64(len(text)))
+	info, err := vfs.Write(ctx, o.Backend, path, text, base)
+	o.settle(c, info, err, func(notes *tree.Changes) { o.adopt(d, c, info, text, changes, notes) })
 	if err == nil {
 		return fuse.OK
 	}
@@ -81,13 +83,10 @@ func (o *Overlay) lose(d *draft, why fuse.Status) {
 
 // adopt lets a node stand for the revision that its draft was committed as. The tree's
 // lock is held.
-func (o *Overlay) adopt(d *draft, info vfs.Info, text string, changes uint64) {
+func (o *Overlay) adopt(d *draft, c *claim, info vfs.Info, text string, changes uint64, notes *tree.Changes) {
 	f := d.file
 	d.base, d.saved = info.Revision, changes
 	f.Rev = info.Revision
-	if f.Superseded && f.Known() {
-		f.Pinned = &text
-	}
 	if d.changes == changes { // else someone typed meanwhile
 		d.apply(Committed)
 		if !info.ModTime.IsZero() {
@@ -97,9 +96,17 @@ func (o *Overlay) adopt(d *draft, info vfs.Info, text string, changes uint64) {
 			h.typed = false
 		}
 	}
-	if shown := o.Tree.FileAt(info.Path); shown != nil && shown != f && shown.Rev == info.Revision {
-		dir := o.Tree.DirAt(vpath.Dir(info.Path))
-		o.Tree.Put(f, dir, vpath.Base(info.Path), info.Path, nil, tree.Now()) // a walk was quicker
+	delete(o.hidden, c.path)
+	o.commits.add(info.Revision)
+	switch shown := o.Tree.FileAt(c.path); {
+	case shown == f:
+	case !c.passed: // it had lost its name to an agent's file, which is gone
+		o.Tree.Restore(f, notes)
+	case f.Known(): // the agent was quicker
+		f.Pinned = &text
+	}
+	for dir := o.Tree.DirAt(vpath.Dir(c.path)); dir != nil; dir = dir.Parent {
+		dir.Stays = false // it lasts as long as its files now
 	}
 }
 
@@ -169,20 +176,4 @@ func (o *Overlay) keep(d *draft, why error) {
 	if text != "" {
 		o.conflicts.keep(path, text, why)
 	}
-}
-
-// write replaces a file of the store, and lets done take over what it has now, in the
-// same moment in which the change becomes known here.
-func (o *Overlay) write(ctx context.Context, path, text string, base vfs.Revision, done func(vfs.Info)) (vfs.Info, error) {
-	c := o.claim(path, int64(len(text)))
-	info, err := vfs.Write(ctx, o.Backend, path, text, base)
-	o.settle(c, info, err, func() {
-		delete(o.hidden, path)
-		o.commits.add(info.Revision)
-		done(info)
-		for dir := o.Tree.DirAt(vpath.Dir(path)); dir != nil; dir = dir.Parent {
-			dir.Stays = false // it lasts as long as its files now
-		}
-	})
-	return info, err
 }

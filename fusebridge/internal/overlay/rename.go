@@ -262,7 +262,7 @@ func (o *Overlay) install(ctx *view.Context, m move) fuse.Status {
 			return status
 		}
 	}
-	o.settle(c, info, nil, func() {
+	o.settle(c, info, nil, func(*tree.Changes) {
 		if c.found != nil {
 			old = c.found.Old
 		}
@@ -362,7 +362,7 @@ func (o *Overlay) uninstall(m move, c *claim, info vfs.Info, before *string) {
 	} else {
 		back, err = vfs.Write(ctx, o.Backend, m.path, *before, info.Revision)
 	}
-	o.settle(c, back, err, func() {
+	o.settle(c, back, err, func(*tree.Changes) {
 		if before != nil {
 			o.commits.add(back.Revision)
 			o.renumber(m, back.Revision)

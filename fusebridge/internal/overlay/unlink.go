@@ -149,7 +149,7 @@ func (o *Overlay) remove(ctx context.Context, s stored, done func(s stored, old 
 	if errors.Is(err, vfs.ErrNotFound) {
 		err = nil
 	}
-	o.settle(c, vfs.Info{}, err, func() {
+	o.settle(c, vfs.Info{}, err, func(*tree.Changes) {
 		var old *vfs.File
 		if c.found != nil {
 			old = c.found.Old

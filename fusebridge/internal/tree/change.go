@@ -46,6 +46,11 @@ func (t *Tree) Put(f *File, d *Dir, name, path string, old *vfs.File, c *Changes
 	t.put(d, name, f, old, c)
 }
 
+// Restore shows f at its path, and makes the directories that are missing.
+func (t *Tree) Restore(f *File, c *Changes) {
+	t.put(t.mkdirs(vpath.Dir(f.Path), c), vpath.Base(f.Path), f, nil, c)
+}
+
 func (t *Tree) put(d *Dir, name string, f *File, old *vfs.File, c *Changes) {
 	t.alter(d, name, c, func(e *entry) {
 		t.supersede(e.file, old)
