@@ -3,6 +3,8 @@ package sqlitefs
 import (
 	"context"
 	"time"
+
+	"github.com/goliathfs/goliathfs/vfs"
 )
 
 // FreshName is what is not finished yet is called.
@@ -27,4 +29,9 @@ func (s *FS) AwaitIndex() { s.space.index.Wait() }
 // whether it is sound.
 func CopyOnce(ctx context.Context, file, to string) (sound bool, err error) {
 	return (&source{file: file}).copyOnce(ctx, to)
+}
+
+// WatchUnpolled is Watch as it is when it has just looked at what there is.
+func (s *FS) WatchUnpolled(ctx context.Context, fn func(vfs.Event)) error {
+	return s.space.hub.Watch(ctx, "/", fn)
 }

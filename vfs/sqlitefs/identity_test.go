@@ -97,6 +97,8 @@ func TestIdentity(t *testing.T) {
 			info, err := s.Write(t.Context(), "/a", "before", "")
 			mustAll(t, err)
 			tt.lose(t, file, other)
+			came, _ := os.ReadFile(file)
+			cameLog, _ := os.ReadFile(file + "-wal")
 
 			_, err = s.Write(t.Context(), "/lost", "precious", "")
 			refuses(t, "a write", err, tt.says)
@@ -112,6 +114,9 @@ func TestIdentity(t *testing.T) {
 				refuses(t, "a route", err, tt.says)
 			}
 			left, _ := os.ReadFile(file)
+			if leftLog, _ := os.ReadFile(file + "-wal"); string(left) != string(came) || string(leftLog) != string(cameLog) {
+				t.Error("a refused write has written into what is at the path")
+			}
 			log, _ := os.ReadFile(file + "-wal")
 			refuses(t, "closing", s.Close(), tt.says)
 			if now, _ := os.ReadFile(file); string(now) != string(left) {

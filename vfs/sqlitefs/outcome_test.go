@@ -185,3 +185,21 @@ func TestCommitIsNotInterrupted(t *testing.T) {
 		t.Errorf("a write whose context had ended: %v", err)
 	}
 }
+
+// TestLateWatcher: who begins to watch while a write is made, after what it replaces
+// was looked at, is asked to look.
+func TestLateWatcher(t *testing.T) {
+	s, m, rev := meddled(t)
+	events := make(chan vfs.Event, 10)
+	m.exec = func(ctx context.Context, _ string, run func(context.Context) (driver.Result, error)) (driver.Result, error) {
+		go s.WatchUnpolled(t.Context(), func(e vfs.Event) { events <- e })
+		<-events // the first overflow
+		return run(ctx)
+	}
+	if _, err := s.Write(t.Context(), "/a", "new", rev); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-events; !e.Overflow {
+		t.Errorf("told %+v, want an overflow", e)
+	}
+}
