@@ -165,6 +165,8 @@ func (r *Recording) run(ctx context.Context, st *stage) error {
 		r.Status = exit.ExitCode()
 	case errors.As(err, &exit):
 		return fmt.Errorf("the agent died: %s", exit.ProcessState)
+	case errors.Is(err, exec.ErrWaitDelay): // what it said is recorded
+		r.Problems = append(r.Problems, "the agent ended and left a program running that holds its output, which a replay would end: have it wait for what it begins")
 	case err != nil:
 		return fmt.Errorf("the agent cannot be started: %w", err)
 	}

@@ -1,0 +1,45 @@
+package blackbox_test
+
+import (
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/goliathfs/goliathfs/agentsim/blackbox"
+	"github.com/goliathfs/goliathfs/agentsim/wire"
+)
+
+// record records this test as an agent, run by a shell script in which it is $0,
+// with a model that answers once.
+func record(t *testing.T, script, answer string) *blackbox.Recording {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(agentVariable, "http")
+	t.Setenv("PROTOCOL", "chat")
+	model := httptest.NewServer(wire.NewServer([]wire.Script{{Replies: []wire.Reply{{Text: answer}}}}, nil))
+	defer model.Close()
+	recording, err := blackbox.Record(t.Context(), blackbox.RecordOptions{
+		Upstream: model.URL, Command: []string{"sh", "-c", script, self}, Files: map[string]string{"/a.md": "a\n"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recording
+}
+
+// An agent that leaves a program behind, which holds its output open, is recorded
+// all the same.
+func TestRecordLeavesProgramBehind(t *testing.T) {
+	recording := record(t, `"$0" Hello; sleep 20 &`, "Done.")
+	if len(recording.Problems) != 1 || !strings.Contains(recording.Problems[0], "left a program running") {
+		t.Errorf("the problems are %q", recording.Problems)
+	}
+	scenario, err := recording.Scenario("Recorded.")
+	if err != nil || !strings.Contains(string(scenario), `text: "Done."`) {
+		t.Errorf("%v\n%s", err, scenario)
+	}
+}
