@@ -43,3 +43,12 @@ func TestRecordLeavesProgramBehind(t *testing.T) {
 		t.Errorf("%v\n%s", err, scenario)
 	}
 }
+
+// A key is found also where JSON writes it in another way.
+func TestRecordFindsQuotedKeys(t *testing.T) {
+	t.Setenv("MY_PASSWORD", `pa"ss\word`)
+	recording := record(t, `"$0" Hello`, `It is pa"ss\word.`)
+	if scenario, err := recording.Scenario("Recorded."); err == nil || !strings.Contains(err.Error(), "the value of MY_PASSWORD") {
+		t.Errorf("%v\n%s", err, scenario)
+	}
+}

@@ -68,7 +68,8 @@ func keyIn(text string) string {
 		name, value, _ := strings.Cut(v, "=")
 		upper := strings.ToUpper(name)
 		named := slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASSW"}, func(part string) bool { return strings.Contains(upper, part) })
-		if named && len(value) >= 8 && strings.Contains(text, value) {
+		inJSON := strings.Trim(quote(value), `"`) // as it stands in the scenario for the most part
+		if named && len(value) >= 8 && (strings.Contains(text, value) || strings.Contains(text, inJSON)) {
 			return name
 		}
 	}
