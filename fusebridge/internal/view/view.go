@@ -105,9 +105,6 @@ func (v *View) Fill(ctx context.Context) error {
 // KeepNames lets the kernel keep the names of a writable mount.
 func (v *View) KeepNames() { v.keepName.Store(int64(keepFor)) }
 
-// Owner returns whom everything belongs to.
-func (v *View) Owner() (uid, gid uint32) { return v.uid, v.gid }
-
 // Over reports whether the mount is over.
 func (v *View) Over() bool { return v.life.Err() != nil }
 
