@@ -33,7 +33,7 @@ func TestScript(t *testing.T) {
 			"says":      says,
 			"ended":     ended,
 			"interrupt": interrupt,
-			"stop":      stop,
+			"halt":      halt,
 			"roundtrip": roundtrip,
 		},
 		Condition: func(name string) (bool, error) {

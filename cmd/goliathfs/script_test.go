@@ -92,6 +92,9 @@ func server(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(self, args[2:]...)
 	cmd.Dir = ts.Getenv("WORK")
+	for _, name := range []string{"HOME", "PATH", "TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "GORACE"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name)) // the script's, not that of who runs the tests
+	}
 	log := new(bytes.Buffer) // the script's own is not for concurrent use
 	cmd.Stderr = log
 	out, err := cmd.StdoutPipe()
@@ -150,17 +153,17 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ended(ts, neg, args)
 }
 
-// stop interrupts a server and keeps what it says at its end in NAME.out and
+// halt interrupts a server and keeps what it says at its end in NAME.out and
 // NAME.err. It must end in order, or with status 1 if that is said:
 //
-//	stop [-refused] NAME
-func stop(ts *testscript.TestScript, neg bool, args []string) {
+//	halt [-refused] NAME
+func halt(ts *testscript.TestScript, neg bool, args []string) {
 	refused := len(args) == 2 && args[0] == "-refused"
 	if refused {
 		args = args[1:]
 	}
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: stop [-refused] name")
+		ts.Fatalf("usage: halt [-refused] name")
 	}
 	running := ts.Value(serversKey{}).(servers)
 	p := running[args[0]]
@@ -195,7 +198,7 @@ func roundtrip(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Mkdir(dir+"/scenarios", 0o700))
 	ts.Check(ts.Exec("goliathfs", "record", "--to", ts.Getenv("READY"), "--store", "static:docs", "--allow-writes", "--out", out, "--", "agent", "Fix the typo."))
 	answer := ts.ReadFile("stdout")
-	stop(ts, false, []string{"upstream"})
+	halt(ts, false, []string{"upstream"})
 	scenario := ts.ReadFile(out)
 	for _, secret := range []string{"sk-secret", "You are a test", "127.0.0.1"} {
 		if strings.Contains(scenario, secret) {
