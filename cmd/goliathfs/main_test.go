@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ func TestMain(m *testing.M) {
 // TestScript runs testdata/script/*.txtar; each uses one verb rightly and
 // wrongly.
 func TestScript(t *testing.T) {
+	refuseStop(t, "testdata/script")
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -54,6 +56,27 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// refuseStop finds scripts that say stop: to testscript that is the end of a script
+// that has passed, whatever comes after it.
+func refuseStop(t *testing.T, dir string) {
+	scripts, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("there are no scripts: %v", err)
+	}
+	for _, name := range scripts {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script, _, _ := strings.Cut(string(data), "\n-- ")
+		for line := range strings.Lines(script) {
+			if words := strings.Fields(line); len(words) > 0 && words[0] == "stop" {
+				t.Errorf("%s ends at %q and passes, write halt to end a server", name, strings.TrimSpace(line))
+			}
+		}
+	}
 }
 
 // endMounts takes away what a script that failed has left mounted.
