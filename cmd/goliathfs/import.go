@@ -143,7 +143,7 @@ func writeScenario(cmd *cobra.Command, name string, s *transcript.Scenario, toke
 	if err != nil {
 		return err
 	}
-	if err := writeNew(name, s.Data); err != nil {
+	if err := writeNew(name, s.Data, 0o644); err != nil {
 		return err
 	}
 	found, err := agentsim.Find("", name)
@@ -192,11 +192,11 @@ func counted(n int, what string) string {
 }
 
 // writeNew writes a file that is not there yet, and the directories above it.
-func writeNew(name string, data []byte) error {
+func writeNew(name string, data []byte, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists already, move it away or choose another place", name)
 	}

@@ -102,7 +102,7 @@ func (o *recordOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(o.out, text, 0o600); err != nil {
+	if err := writeNew(o.out, text, 0o600); err != nil {
 		return fmt.Errorf("cannot write the scenario: %w", err)
 	}
 	for _, p := range recording.Problems {
