@@ -70,8 +70,12 @@ func (st *store) openIndexes(n uint64) {
 			return
 		}
 		st.opts.Logger.Warn("badgerfs: a search index is not used", "file", path, "reason", err)
-		if !st.opts.ReadOnly {
-			err = os.Remove(path) // should this fail, later commits make it one that cannot be trusted
+		if st.opts.ReadOnly {
+			return
+		}
+		// Should this fail, later commits make it one that cannot be trusted.
+		if err := os.Remove(path); err != nil {
+			st.opts.Logger.Warn("badgerfs: it could not be removed", "file", path, "error", err)
 		}
 	})
 	if err == nil && !st.opts.ReadOnly {

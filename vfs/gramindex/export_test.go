@@ -38,8 +38,7 @@ func Posting(docs []uint16, files int) (bits int, back []uint16, ok bool) {
 	return postingBits(len(docs), files), set.appendDocs(nil), ok
 }
 
-// Grams returns how many distinct grams a text has, and whether they are those of
-// its needles.
+// Holds reports whether a text has all grams of a needle.
 func Holds(text, needle string) bool {
 	has := map[gram]bool{}
 	for _, g := range newGramSet().of(text) {

@@ -13,7 +13,6 @@ type merged struct {
 	finders []*finder // each stands at a candidate
 	begun   bool
 	changed []string // those within the query
-	last    string
 }
 
 func newMerged(segs []*segment, q *query, changed []string) *merged {

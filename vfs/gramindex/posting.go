@@ -140,8 +140,6 @@ func (s fileSet) fill(files int) {
 	}
 }
 
-func (s fileSet) has(d int) bool { return s[d/64]&(1<<(d%64)) != 0 }
-
 // next returns the least member from d on, -1 when there is none.
 func (s fileSet) next(d int) int {
 	i := d / 64

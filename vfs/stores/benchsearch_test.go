@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -87,9 +88,13 @@ func cjk(r *rand.Rand) haystack {
 // code is Go's own source, in pieces of 2 to 8 KB, again and again.
 func code(b *testing.B) haystack {
 	b.Helper()
-	root := os.DirFS(filepath.Join(runtime.GOROOT(), "src"))
+	goroot, err := exec.CommandContext(b.Context(), "go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Skipf("the go command is not there: %v", err)
+	}
+	root := os.DirFS(filepath.Join(strings.TrimSpace(string(goroot)), "src"))
 	var pieces []string
-	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || len(pieces) >= *searchFiles || filepath.Ext(path) != ".go" {
 			return err
 		}

@@ -18,8 +18,6 @@ type invSlot struct {
 
 func newInverter() *inverter { return &inverter{slots: make([]invSlot, 1<<16)} }
 
-func (v *inverter) files() int { return len(v.ends) }
-
 // add appends a file with these distinct grams.
 func (v *inverter) add(list []gram) {
 	for _, g := range list {
