@@ -48,8 +48,8 @@ func (o *Overlay) Takes(e vfs.Event, notes *tree.Changes) bool {
 			return true
 		case o.hidden[e.Path].rev == rev:
 			return true // it is shown under a temporary name
-		case o.commits.has(rev):
-			return true // late news of our own, which something newer has followed
+		case shown != nil && o.commits.older(rev, shown.Rev):
+			return true // late news of our own, which another of our own has followed
 		}
 	}
 	c := o.claims[e.Path]
@@ -92,20 +92,24 @@ func (o *Overlay) settle(c *claim, info vfs.Info, err error, done func(notes *tr
 }
 
 // commits are the latest revisions that were made here, of which the store may tell
-// late. The tree's lock guards it.
+// late, each with its number. The tree's lock guards it.
 type commits struct {
-	revisions map[vfs.Revision]bool
-	ring      [256]vfs.Revision
-	next      int
+	numbers map[vfs.Revision]uint64
+	ring    [256]vfs.Revision
+	last    uint64
 }
 
-func newCommits() *commits { return &commits{revisions: map[vfs.Revision]bool{}} }
+func newCommits() *commits { return &commits{numbers: map[vfs.Revision]uint64{}} }
 
 func (c *commits) add(rev vfs.Revision) {
-	delete(c.revisions, c.ring[c.next])
-	c.ring[c.next] = rev
-	c.revisions[rev] = true
-	c.next = (c.next + 1) % len(c.ring)
+	c.last++
+	at := c.last % uint64(len(c.ring))
+	delete(c.numbers, c.ring[at])
+	c.ring[at] = rev
+	c.numbers[rev] = c.last
 }
 
-func (c *commits) has(rev vfs.Revision) bool { return c.revisions[rev] }
+// older reports whether both were made here, the first one first.
+func (c *commits) older(rev, than vfs.Revision) bool {
+	return c.numbers[rev] > 0 && c.numbers[rev] < c.numbers[than]
+}

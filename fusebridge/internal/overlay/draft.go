@@ -153,6 +153,9 @@ func (o *Overlay) load(ctx *view.Context, d *draft) error {
 	if !d.loaded {
 		d.data, d.loaded = []byte(text), true
 		o.memory += int64(len(d.data))
+		if d.file.Size < 0 { // no one has looked at it yet
+			o.Tree.SetSize(d.file, int64(len(d.data)))
+		}
 	}
 	return nil
 }

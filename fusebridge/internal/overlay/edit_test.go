@@ -340,3 +340,19 @@ func TestTruncateByNameLoses(t *testing.T) {
 		t.Errorf("%v, the store has %q", status, stored(t, m)["/f"])
 	}
 }
+
+// TestRefusedThenMovedAside: a file that shows what the store has again, and was not
+// looked at since, has its size also under a temporary name.
+func TestRefusedThenMovedAside(t *testing.T) {
+	k := newKernel(t, newMem(t, map[string]string{"/f": "kept"}), overlay.Options{})
+	f := k.must("/f", appendTo)
+	f.write("text")
+	f.write("\xff")
+	f.close()
+	if status := k.rename("/f", "/f~"); status != fuse.OK {
+		t.Fatal(status)
+	}
+	if entry, status := k.lookup("/f~"); status != fuse.OK || entry.Size != uint64(len("kept")) {
+		t.Errorf("its size is %d, %v", entry.Size, status)
+	}
+}
