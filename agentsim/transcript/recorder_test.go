@@ -249,3 +249,18 @@ func FuzzRecording(f *testing.F) {
 		}
 	})
 }
+
+// Whatever numbers an agent sends, a recording replays, and shows what was shown.
+func TestRecordingOfNumbers(t *testing.T) {
+	for _, n := range []float64{1e20, -1e20, 1e300, 1e18, 1 << 63, 2.5, 1e-7, 5e-324} {
+		r := newRecording(t, transcript.RecorderOptions{Tools: agenttool.Options{Backend: mem(t, map[string]string{"/a.md": "a\n"})}})
+		r.call("readFile", map[string]any{"path": "/a.md", "offset": n})
+		s, golden := r.replayed(nil)
+		if len(s.LeftOut)+len(s.Differs) > 0 {
+			t.Errorf("%v: left out %v, differs %v", n, s.LeftOut, s.Differs)
+		}
+		if !strings.Contains(golden, strings.TrimSpace(r.results[0])) {
+			t.Errorf("%v: %q was shown, and the replay shows\n%s", n, r.results[0], golden)
+		}
+	}
+}
