@@ -55,6 +55,8 @@ func TestMeanings(t *testing.T) {
 		{"Grep", `{"pattern":"a typo","path":"/w/d","-i":true,"output_mode":"content"}`, "/w/d/a.md:2:a typo", `{tool: grep, input: {"path": "/d", "pattern": "a typo"}, pages: all}`},
 		{"grep", `{"pattern":"typo"}`, "none", `{tool: grep, input: {"ignoreCase": false, "pattern": "typo"}, pages: all}`},
 		{"Glob", `{"pattern":"**/*.md","path":"/w/d"}`, "/w/d/a.md", `{tool: glob, input: {"pattern": "/d/**/*.md"}, pages: all}`},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Add File: empty.md\n*** Add File: line.md\n+\n*** End Patch\n"}`, "ok", `{tool: writeFile, input: {"content": "", "path": "/empty.md"}}
+{tool: writeFile, input: {"content": "\n", "path": "/line.md"}}`},
 		{"apply_patch", `{"input":"*** Begin Patch\n*** Add File: new.md\n+a\n+b\n*** Update File: a.md\n@@ section\n one\n-two\n+2\n@@\n three\n+four\n*** Delete File: /w/old.md\n*** End Patch\n"}`, "ok", `{tool: writeFile, input: {"content": "a\nb\n", "path": "/new.md"}}
 {tool: glob, input: {"pattern": "/a.md"}}
 {tool: editFile, input: {"newText": "one\n2", "oldText": "one\ntwo", "path": "/a.md", "revision": "<rev:2>"}}

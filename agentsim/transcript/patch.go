@@ -110,8 +110,11 @@ func (p *patchReader) endFile() error {
 		p.path = ""
 		return err
 	}
-	content := strings.Join(p.new, "\n") + "\n"
-	p.steps = append(p.steps, step{tool: agenttool.WriteFile, args: map[string]any{"path": path, "content": content}})
+	var content strings.Builder
+	for _, line := range p.new {
+		content.WriteString(line + "\n")
+	}
+	p.steps = append(p.steps, step{tool: agenttool.WriteFile, args: map[string]any{"path": path, "content": content.String()}})
 	p.old, p.new, p.changed, p.added = nil, nil, false, false
 	return nil
 }
