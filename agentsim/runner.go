@@ -75,7 +75,7 @@ func (r *Runner) List() ([]Location, error) {
 		return r.Match != nil && !r.Match.MatchString(l.Name) || r.Only != nil && !library.Among(l.Path, r.Only)
 	})
 	if len(selected) == 0 && r.Match != nil {
-		return nil, fmt.Errorf("no scenario has a name that matches %s, see the names of all %d", r.Match, len(found))
+		return nil, fmt.Errorf("no scenario has a name that matches %s, see the names of all %d with goliathfs replay --list", r.Match, len(found))
 	}
 	if len(selected) == 0 {
 		return nil, fmt.Errorf("none of the %d scenarios asked for is among the %d found, look in another directory", len(r.Only), len(found))

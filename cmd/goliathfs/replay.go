@@ -202,8 +202,8 @@ func (o *replayOptions) printList(out *output) error {
 			continue
 		}
 		out.Printf("%s\n", safe.Name(l.Name))
-		for line := range strings.SplitSeq(strings.TrimSpace(safe.Text(sc.Description)), "\n") {
-			out.Printf("    %s\n", line)
+		for line := range strings.Lines(strings.TrimSpace(safe.Text(sc.Description))) { // none without a description
+			out.Printf("    %s\n", strings.TrimSuffix(line, "\n"))
 		}
 	}
 	return errors.Join(append(failures, out.Flush())...)

@@ -94,8 +94,9 @@ func Guard(lines string) string {
 
 // String is the totals in one line.
 func (s Totals) String() string {
-	text := fmt.Sprintf("%d scenarios: %d passed", s.Total, s.Passed)
-	if s.Total == 1 {
+	n := s.Total - s.Removed // a golden that was removed has no scenario
+	text := fmt.Sprintf("%d scenarios: %d passed", n, s.Passed)
+	if n == 1 {
 		text = fmt.Sprintf("1 scenario: %d passed", s.Passed)
 	}
 	for _, part := range []struct {

@@ -29,7 +29,7 @@ func (t *text) about(c Case) string {
 	case Removed:
 		fmt.Fprintf(&b, "removed %s\n", visible.Name(c.Golden))
 	case Skipped:
-		fmt.Fprintf(&b, "skip  %s: %s\n", visible.Name(c.Name), c.Headline)
+		fmt.Fprintf(&b, "skip  %s: %s\n", visible.Name(c.Name), strings.TrimPrefix(c.Headline, c.Name+": "))
 	case Passed:
 		if t.verbose || c.Transcript != "" {
 			fmt.Fprintf(&b, "ok    %s\n", visible.Name(c.Name))
