@@ -235,16 +235,16 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []
 }
 
 func (c copied) print(out *output) {
-	verb := "copied"
+	verb, removed := "copied", "removed"
 	if c.DryRun {
-		verb = "would copy"
+		verb, removed = "would copy", "remove"
 	}
 	out.Printf("%s %s", verb, count(int(c.Created+c.Replaced), "file", "files"))
 	if !c.DryRun {
 		out.Printf(" (%s)", count(int(c.Bytes), "byte", "bytes"))
 	}
 	if c.Deleted > 0 {
-		out.Printf(", removed %d", c.Deleted)
+		out.Printf(", %s %d", removed, c.Deleted)
 	}
 	out.Printf(", %d unchanged", c.Unchanged)
 	if c.NotNewer > 0 {

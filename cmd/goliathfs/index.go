@@ -20,7 +20,7 @@ of STORE. Without this verb the first search of 3 MB or more makes it in the
 background. It is kept beside the files, follows every change, and can be removed
 or made anew at any time: searches find the same with it and without.
 
-Other stores keep no index: memory and SQLite databases make one in memory when a
+Other stores keep none on disk: memory and SQLite databases make one in memory when a
 search needs it.`,
 		Example: "  goliathfs index badger:./store",
 		GroupID: groupCare,
@@ -29,7 +29,7 @@ search needs it.`,
 			return flags.withStore(cmd, args[0], storeurl.Want{Write: true}, func(s *storeurl.Store) error {
 				db, ok := s.Base.(database.Indexer)
 				if !ok {
-					return usagef("%s keeps no index of searches, badger: stores do", s.Spec.URL)
+					return usagef("%s keeps no index of searches on disk, badger: stores do", s.Spec.URL)
 				}
 				return makeIndex(cmd, s.Spec.URL.String(), db)
 			})

@@ -175,7 +175,7 @@ func (o *mcpOptions) serveHTTP(cmd *cobra.Command, s *storeurl.Store, server *mc
 	var config net.ListenConfig
 	listener, err := config.Listen(cmd.Context(), "tcp", o.http)
 	if err != nil {
-		return fmt.Errorf("cannot listen at %s: %w", o.http, err)
+		return fmt.Errorf("cannot listen at %s, perhaps the port is taken: %w", o.http, err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle(httpPath, server.Handler(&opts))

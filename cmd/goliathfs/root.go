@@ -110,7 +110,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		f := invalid.GetFlag()
-		return usagef("--%s %s: it takes %s value, see %s --help", f.Name, invalid.GetValue(), kindOf(f.Value.Type()), cmd.CommandPath())
+		return usagef("--%s %s: it takes %s, see %s --help", f.Name, invalid.GetValue(), kindOf(f.Value.Type()), cmd.CommandPath())
 	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
@@ -139,11 +139,11 @@ func nearFlag(cmd *cobra.Command, name string) string {
 func kindOf(flagType string) string {
 	switch flagType {
 	case "int":
-		return "a whole"
+		return "a whole number"
 	case "bool":
-		return "a true or false"
+		return "true or false"
 	}
-	return "a " + flagType
+	return "a " + flagType + " value"
 }
 
 func unknownVerb(cmd *cobra.Command, name string) error {
