@@ -3,16 +3,18 @@ package blackbox_test
 import (
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/agentsim/blackbox"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 )
 
 // record records this test as an agent, run by a shell script in which it is $0,
-// with a model that answers once.
-func record(t *testing.T, script, answer string) *blackbox.Recording {
+// with a model that may call tools and then answers.
+func record(t *testing.T, script, answer string, calls ...wire.Call) *blackbox.Recording {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -20,7 +22,11 @@ func record(t *testing.T, script, answer string) *blackbox.Recording {
 	}
 	t.Setenv(agentVariable, "http")
 	t.Setenv("PROTOCOL", "chat")
-	model := httptest.NewServer(wire.NewServer([]wire.Script{{Replies: []wire.Reply{{Text: answer}}}}, nil))
+	replies := []wire.Reply{{Text: answer}}
+	if len(calls) > 0 {
+		replies = slices.Insert(replies, 0, wire.Reply{Calls: calls})
+	}
+	model := httptest.NewServer(wire.NewServer([]wire.Script{{Replies: replies}}, nil))
 	defer model.Close()
 	recording, err := blackbox.Record(t.Context(), blackbox.RecordOptions{
 		Upstream: model.URL, Command: []string{"sh", "-c", script, self}, Files: map[string]string{"/a.md": "a\n"},
@@ -50,5 +56,20 @@ func TestRecordFindsQuotedKeys(t *testing.T) {
 	recording := record(t, `"$0" Hello`, `It is pa"ss\word.`)
 	if scenario, err := recording.Scenario("Recorded."); err == nil || !strings.Contains(err.Error(), "the value of MY_PASSWORD") {
 		t.Errorf("%v\n%s", err, scenario)
+	}
+}
+
+// Whatever numbers a model sends, the scenario can be read.
+func TestRecordOfNumbers(t *testing.T) {
+	for _, n := range []string{"1e2", "1E-7", "100000000000000000000", "1e400", "-2.5", "3"} {
+		input := `{"path":"/a.md","offset":` + n + `}`
+		recording := record(t, `"$0" Hello`, "Done.", wire.Call{Name: "files_readFile", Input: []byte(input)})
+		scenario, err := recording.Scenario("Recorded.")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := agentsim.Parse("s.txtar", "s", scenario, programs(t)); err != nil {
+			t.Errorf("%s: %v\n%s", n, err, scenario)
+		}
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/secret"
+	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -256,7 +258,31 @@ func (t *talk) input(input json.RawMessage) string {
 			args[key] = t.names.hideWhole(value)
 		}
 	}
-	return quote(args)
+	return quote(plainNumbers(args))
+}
+
+// plainNumbers writes the numbers in a value so that YAML reads them as JSON does.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if _, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
+			return v
+		}
+		f, err := v.Float64()
+		if err != nil { // no number that anyone can hold: then the tool refuses this too
+			return v.String()
+		}
+		return json.RawMessage(strictyaml.Decimal(f))
+	case []any:
+		for i := range v {
+			v[i] = plainNumbers(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = plainNumbers(v[name])
+		}
+	}
+	return v
 }
 
 // quote writes a value as JSON, which YAML reads as the same.

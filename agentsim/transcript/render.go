@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -165,20 +164,10 @@ func flow(v any) (string, error) {
 	case string:
 		return quote(v), nil
 	case float64:
-		return decimal(v), nil
+		return strictyaml.Decimal(v), nil
 	}
 	data, err := encode(v)
 	return string(data), err
-}
-
-// decimal writes a number in plain digits. Readers of YAML differ over exponents
-// without a point, and over whole numbers that need more than 64 bits.
-func decimal(f float64) string {
-	text := strconv.FormatFloat(f, 'f', -1, 64)
-	if math.Abs(f) >= 1<<63 {
-		text += ".0"
-	}
-	return text
 }
 
 // quote writes a text in double quotes, with the escapes that YAML has. What can

@@ -2,7 +2,9 @@ package strictyaml
 
 import (
 	"fmt"
+	"math"
 	"regexp"
+	"strconv"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -33,4 +35,14 @@ func decimal(n ast.Node) error {
 		return nil
 	}
 	return fmt.Errorf("readers of YAML differ over the number %s: write it in plain decimal digits, or in double quotes if it is meant as text", tok.Value)
+}
+
+// Decimal writes a number in plain digits. Readers of YAML differ over exponents
+// without a point, and over whole numbers that need more than 64 bits.
+func Decimal(f float64) string {
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if math.Abs(f) >= 1<<63 {
+		text += ".0"
+	}
+	return text
 }
