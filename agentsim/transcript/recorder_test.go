@@ -264,3 +264,27 @@ func TestRecordingOfNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A call that no scenario can hold is left out, and does not take the others along.
+func TestRecordingLeavesOutWhatCannotBeSaid(t *testing.T) {
+	r := newRecording(t, transcript.RecorderOptions{Tools: agenttool.Options{Backend: mem(t, map[string]string{"/a.md": "a\n"}), Writable: true}})
+	r.call("writeFile", map[string]any{"path": "/b.md", "content": "b", "revision": "<1"})
+	r.call("readFile", map[string]any{"path": "/a.md"})
+	var deep any
+	for range 100 {
+		deep = []any{deep}
+	}
+	r.call("readFile", map[string]any{"path": "/a.md", "deep": deep})
+	r.call("glob", map[string]any{"pattern": "/*"})
+	s, golden := r.replayed(nil)
+	want := []transcript.LeftOut{
+		{Tool: "readFile", Calls: 1, Why: "it cannot be said in a scenario"},
+		{Tool: "writeFile", Calls: 1, Why: "its revision could be taken for a label"},
+	}
+	if diff := cmp.Diff(want, s.LeftOut); diff != "" {
+		t.Error(diff)
+	}
+	if s.Calls != 2 || !strings.Contains(golden, "-- 2 glob --") {
+		t.Errorf("%d calls, and the replay shows\n%s", s.Calls, golden)
+	}
+}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim"
+	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
 
@@ -159,7 +161,8 @@ func (l *leftOut) add(tool, why string, calls int) {
 // be replayed, until the whole can.
 func build(ctx context.Context, steps []step, o origin, left *leftOut) (*Scenario, error) {
 	for tries := 0; len(steps) > 0 && tries < maxTries; tries++ {
-		s, of, err := buildOnce(ctx, steps, o, left)
+		told := &leftOut{slices.Clone(left.list)} // the next try tells of the same steps again
+		s, of, err := buildOnce(ctx, steps, o, told)
 		if err != nil {
 			return nil, err
 		}
@@ -243,7 +246,7 @@ func (s *Scenario) comment(title string) string {
 func replays(ctx context.Context, data []byte, w world) (int, error) {
 	sc, err := agentsim.Parse("imported.txtar", "imported", data)
 	if err != nil {
-		return 0, err
+		return callAt(data, err), err
 	}
 	_, err = agentsim.Replay(ctx, sc, &agentsim.ReplayOptions{Tokenizers: w.tokenizers})
 	var failed *agentsim.StepError
@@ -253,4 +256,15 @@ func replays(ctx context.Context, data []byte, w world) (int, error) {
 		return n, err
 	}
 	return 0, err
+}
+
+// callAt returns the number of the call that an error about a scenario is placed
+// at, below 1 for none. Each call is one line.
+func callAt(data []byte, err error) int {
+	var placed *strictyaml.Error
+	if !errors.As(err, &placed) {
+		return 0
+	}
+	before, _, _ := bytes.Cut(data, []byte("\ncalls:\n"))
+	return placed.Pos.Line - bytes.Count(before, []byte("\n")) - 2
 }
