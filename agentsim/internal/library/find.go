@@ -1,6 +1,7 @@
 package library
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -47,6 +48,9 @@ func followed(dir string) string { return dir + string(filepath.Separator) }
 func findIn(path, goldenDir string) ([]Location, error) {
 	info, err := os.Stat(path)
 	if err != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			err = e.Err // the sentence names the path itself
+		}
 		return nil, fmt.Errorf("there are no scenarios at %s, name a .txtar file or a directory that holds some: %w", path, err)
 	}
 	if !info.IsDir() {

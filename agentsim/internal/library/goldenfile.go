@@ -20,12 +20,21 @@ func ReadGolden(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no golden at %s yet, write it with an update and read it: %w", path, fs.ErrNotExist)
+		return nil, missing(path)
 	case err != nil:
 		return nil, fmt.Errorf("the golden cannot be read: %w", err)
 	}
 	return data, nil
 }
+
+// missing is the path of a golden that is not there.
+type missing string
+
+func (m missing) Error() string {
+	return fmt.Sprintf("there is no golden at %s yet, write it with an update and read it", string(m))
+}
+
+func (missing) Is(target error) bool { return target == fs.ErrNotExist }
 
 // NoScenario returns an error if the file at path is a scenario: with goldens
 // among scenarios, an update would write over what people wrote.
