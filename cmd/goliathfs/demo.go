@@ -117,8 +117,12 @@ func (d *demonstration) call(ctx context.Context) error {
 		{agenttool.Grep, `{"pattern":"basil","path":"/notes"}`},
 		{agenttool.ReadFile, `{"path":"/log/watering.log","limit":5}`},
 	} {
-		d.out.Printf("\n$ goliathfs call --store %s %s '%s'\n", demoURL, c.tool, c.input)
-		runner := toolcall.Runner{Backend: d.backend, All: c.tool == agenttool.ReadFile}
+		all, flag := c.tool == agenttool.ReadFile, ""
+		if all {
+			flag = "--all "
+		}
+		d.out.Printf("\n$ goliathfs call --store %s %s%s '%s'\n", demoURL, flag, c.tool, c.input)
+		runner := toolcall.Runner{Backend: d.backend, All: all}
 		pages = 0
 		err := runner.Run(ctx, toolcall.Request{Tool: c.tool, Input: json.RawMessage(c.input)}, func(p toolcall.Page) error {
 			if pages++; pages <= 2 {

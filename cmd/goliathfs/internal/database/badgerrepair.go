@@ -35,7 +35,7 @@ func (Badger) Repair(ctx context.Context, r Repair, report func(Problem)) (Repai
 		report(p)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s cannot be repaired, nothing was changed, restore a backup: %w", r.Name, err)
+		err = fmt.Errorf("%s cannot be repaired, nothing was changed: %w", r.Name, err)
 	}
 	return done, err
 }
