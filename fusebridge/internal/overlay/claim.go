@@ -55,6 +55,9 @@ func (o *Overlay) Takes(e vfs.Event, notes *tree.Changes) bool {
 	c := o.claims[e.Path]
 	switch {
 	case c == nil:
+		if rev == "" {
+			delete(o.hidden, e.Path) // the store has nothing there that could show again
+		}
 		return false
 	case c.found == nil && !c.passed && c.covers(e):
 		c.found = &e

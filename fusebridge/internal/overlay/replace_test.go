@@ -286,3 +286,32 @@ func watch(t *testing.T, b vfs.Backend) (events func() []string) {
 		return seen
 	}
 }
+
+// TestRemovedWhileAside: a file that was renamed to a temporary name, and that the agent
+// removed meanwhile, is made anew by renaming it back: it does not show a revision that
+// the store no longer has.
+func TestRemovedWhileAside(t *testing.T) {
+	for _, later := range []bool{false, true} { // the agent also wrote another revision first
+		mem := newMem(t, map[string]string{"/c.md": "text\n", "/stays": ""})
+		k := newKernel(t, mem, overlay.Options{})
+		if status := k.rename("/c.md", "/d~"); status != fuse.OK {
+			t.Fatal(status)
+		}
+		if later {
+			agent(t, mem, "/c.md", "of the agent\n")
+		}
+		info, err := vfs.Stat(t.Context(), mem, "/c.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := vfs.Remove(t.Context(), mem, "/c.md", info.Revision); err != nil {
+			t.Fatal(err)
+		}
+		if status := k.rename("/d~", "/c.md"); status != fuse.OK {
+			t.Fatal(status)
+		}
+		if got, shown := stored(t, mem)["/c.md"], k.text("/c.md"); got != "text\n" || shown != got {
+			t.Errorf("later %v: the store has %q, the mount shows %q", later, got, shown)
+		}
+	}
+}
