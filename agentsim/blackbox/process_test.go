@@ -200,3 +200,23 @@ func TestNothingRunsUnasked(t *testing.T) {
 		t.Errorf("the command has not run: %v", err)
 	}
 }
+
+// Nothing of an agent's folders is left, whatever rights it has given them.
+func TestFoldersAreRemoved(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may remove what others may not")
+	}
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	_, err := replay(t, `-- scenario.yaml --
+version: 1
+agent: {command: [sh, -c, "mkdir -p $HOME/go/mod && touch $HOME/go/mod/x && chmod 100 $HOME/go/mod && chmod 500 $HOME/go"]}
+wire: [{when: x, side: true, model: [{text: x}]}]
+`, programs(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "goliathfs-agent-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+}

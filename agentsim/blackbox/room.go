@@ -2,6 +2,7 @@ package blackbox
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -63,8 +64,20 @@ func (r *room) closeAfter(err error) error {
 	return err
 }
 
-// close removes the folders.
-func (r *room) close() error { return os.RemoveAll(r.root) }
+// close removes the folders, also those in them that an agent has made for nobody
+// to write to, as Go makes its module cache.
+func (r *room) close() error {
+	if os.RemoveAll(r.root) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(r.root, func(path string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700) // what cannot be removed is told next
+		}
+		return nil
+	})
+	return os.RemoveAll(r.root)
+}
 
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
