@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,7 +174,11 @@ func (o *mcpOptions) serveHTTP(cmd *cobra.Command, s *storeurl.Store, server *mc
 		}
 	}
 	var config net.ListenConfig
-	listener, err := config.Listen(cmd.Context(), "tcp", o.http)
+	network := "tcp"
+	if addr, err := netip.ParseAddrPort(o.http); err == nil && addr.Addr().Is4() {
+		network = "tcp4" // "tcp" takes 0.0.0.0 for all addresses of IPv6 too
+	}
+	listener, err := config.Listen(cmd.Context(), network, o.http)
 	if err != nil {
 		return fmt.Errorf("cannot listen at %s, perhaps the port is taken: %w", o.http, err)
 	}
