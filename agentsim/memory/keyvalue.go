@@ -60,15 +60,20 @@ func (m *KeyValue) Load(ctx context.Context) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, fmt.Errorf("the memory %s cannot be loaded: %w", m.key, err)
 	}
+	return loadedOf(raw, ok), nil
+}
+
+// loadedOf reads a value, or the lack of one.
+func loadedOf(raw string, ok bool) Loaded {
 	l := Loaded{State: State{}.Clone(), Version: versionOf(raw, ok)}
 	if !ok {
-		return l, nil
+		return l
 	}
 	var s stored
 	if s, l.Damaged = decode(raw, false); l.Damaged == nil {
 		l.State = s.State.Clone()
 	}
-	return l, nil
+	return l
 }
 
 func versionOf(raw string, ok bool) Version {
