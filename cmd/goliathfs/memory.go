@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -27,8 +29,10 @@ func newMemory() *cobra.Command {
 		Short: "List conversations that an agent remembers, or show one",
 		Long: `List the conversation memories that a store keeps as files, or show that of the
 conversation ID (--default for the one without an ID): its summary and its last
-exchanges.`,
-		Example: "  goliathfs memory badger:./store\n  goliathfs memory badger:./store garden",
+exchanges. A phone may keep them as the values of a table in its SQLite database
+instead. They are found where key and value can be nothing else; "table", "key",
+"value" and "prefix" behind the database's name say where they are.`,
+		Example: "  goliathfs memory badger:./store\n  goliathfs memory badger:./store garden\n  goliathfs memory 'sqlite:app.db?table=conversations&key=id&value=memory&prefix=goliath:'",
 		GroupID: groupLook,
 		Args:    takes(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,25 +42,21 @@ exchanges.`,
 			if _, err := vpath.Clean(cmp.Or(o.dir, memory.DefaultDir)); err != nil {
 				return usagef("--dir %s: %w", o.dir, err)
 			}
-			return o.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
-				out := newOutput(cmd)
-				var err error
-				switch {
-				case o.theDefault:
-					err = o.show(cmd, out, s, "")
-				case len(args) > 1:
-					if args[1] == "" {
-						return usagef("the ID is blank, --default shows the conversation without one")
-					}
-					err = o.show(cmd, out, s, args[1])
-				default:
-					err = o.list(cmd, out, s)
+			which := conversation{all: len(args) < 2 && !o.theDefault}
+			if len(args) > 1 {
+				if args[1] == "" {
+					return usagef("the ID is blank, --default shows the conversation without one")
 				}
-				if flushErr := out.Flush(); err == nil {
-					err = flushErr
-				}
+				which.id = args[1]
+			}
+			url, table, err := tableOf(args[0])
+			if err != nil {
 				return err
-			})
+			}
+			if table != nil {
+				return o.ofTable(cmd, url, table, which)
+			}
+			return o.ofStore(cmd, url, which)
 		},
 	}
 	o.register(cmd)
@@ -66,11 +66,20 @@ exchanges.`,
 	return cmd
 }
 
+// conversation is what memory is asked for: all, or one, whose id is "" for the
+// default one.
+type conversation struct {
+	all bool
+	id  string
+}
+
 // remembered is what memory prints as JSON.
 type remembered struct {
 	ID      string `json:"id"`
 	Default bool   `json:"default,omitempty"`
-	Path    string `json:"path"`
+	Path    string `json:"path,omitempty"`    // of a file
+	Table   string `json:"table,omitempty"`   // of a database
+	Key     string `json:"key,omitempty"`     // in the table
 	Damaged string `json:"damaged,omitempty"` // why it cannot be read
 	memory.State
 }
@@ -83,27 +92,122 @@ func rememberedOf(e memory.Entry) remembered {
 	return r
 }
 
-func (o *memoryOptions) list(cmd *cobra.Command, out *output, s *storeurl.Store) error {
-	dir := cmp.Or(o.dir, memory.DefaultDir)
-	entries, err := memory.List(cmd.Context(), s.Backend, o.dir)
+// ofStore prints what is remembered in files, and, of a SQLite database, in tables
+// that can be nothing else.
+func (o *memoryOptions) ofStore(cmd *cobra.Command, url string, which conversation) error {
+	opened := false
+	err := o.withStore(cmd, url, storeurl.Want{}, func(s *storeurl.Store) error {
+		opened = true
+		found, err := o.inFiles(cmd.Context(), s, which)
+		missing := errors.Is(err, vfs.ErrNotFound)
+		if u := s.Spec.URL; u.Scheme == storeurl.SQLite && o.dir == "" && (err == nil || missing) {
+			more, tableErr := inTables(cmd.Context(), u, nil)
+			if tableErr != nil {
+				return tableErr
+			}
+			more = which.of(more)
+			found = append(found, more...)
+			missing = missing && len(more) == 0
+		}
+		switch {
+		case missing:
+			return fmt.Errorf("%w, leave the name out to list all", err)
+		case err != nil && !errors.Is(err, vfs.ErrNotFound):
+			return err
+		case len(found) == 0:
+			return tellEmpty(cmd, s, "no conversation is remembered in "+printable(cmp.Or(o.dir, memory.DefaultDir))+" of")
+		}
+		return o.print(cmd, found, which)
+	})
+	if err == nil || opened || o.dir != "" || len(o.routes) > 0 {
+		return err
+	}
+	// A phone's database may hold memories and no files.
+	u, parseErr := storeurl.Parse(url)
+	if parseErr != nil || u.Scheme != storeurl.SQLite {
+		return err
+	}
+	found, tableErr := inTables(cmd.Context(), u, nil)
+	if found = which.of(found); tableErr != nil || len(found) == 0 {
+		return err
+	}
+	return o.print(cmd, found, which)
+}
+
+// ofTable prints what is remembered in a table that was named.
+func (o *memoryOptions) ofTable(cmd *cobra.Command, url string, table *memoryTable, which conversation) error {
+	if o.dir != "" || len(o.routes) > 0 {
+		return usagef("a table of memories is in no directory and behind no route, leave --dir and --route out")
+	}
+	spec, err := o.spec(url)
 	if err != nil {
 		return err
 	}
-	if len(entries) == 0 {
-		return tellEmpty(cmd, s, "no conversation is remembered in "+printable(dir)+" of")
+	found, err := inTables(cmd.Context(), spec.URL, table)
+	if err != nil {
+		return err
 	}
+	if found = which.of(found); len(found) > 0 {
+		return o.print(cmd, found, which)
+	}
+	place := printable(table.Table) + " of " + storeWords(spec)
+	if !which.all {
+		return fmt.Errorf("nothing is remembered of the conversation %q in the table %s, leave the name out to list all", which.id, place)
+	}
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "no conversation is remembered in the table %s under keys of the prefix %q\n", place, table.prefix)
+	return err
+}
+
+// of returns those of a list that are asked for.
+func (c conversation) of(list []remembered) []remembered {
+	if c.all {
+		return list
+	}
+	return slices.DeleteFunc(list, func(r remembered) bool { return r.ID != c.id || r.Default != (c.id == "") })
+}
+
+// inFiles returns what is remembered in files. vfs.ErrNotFound: nothing of the one
+// conversation that is asked for.
+func (o *memoryOptions) inFiles(ctx context.Context, s *storeurl.Store, which conversation) ([]remembered, error) {
+	var entries []memory.Entry
+	var err error
+	if which.all {
+		entries, err = memory.List(ctx, s.Backend, o.dir)
+	} else {
+		var e memory.Entry
+		if e, err = memory.Show(ctx, s.Backend, o.dir, which.id); err == nil {
+			entries = append(entries, e)
+		}
+	}
+	var found []remembered
 	for _, e := range entries {
-		r := rememberedOf(e)
+		found = append(found, rememberedOf(e))
+	}
+	return found, err
+}
+
+func (o *memoryOptions) print(cmd *cobra.Command, found []remembered, which conversation) error {
+	out := newOutput(cmd)
+	var err error
+	for _, r := range found {
 		switch {
 		case o.asJSON:
-			out.JSON(r)
+			err = out.JSON(r)
+		case !which.all:
+			err = r.show(out)
 		case r.Damaged != "":
 			out.Printf("%s  damaged: %s\n", r.name(), r.Damaged)
 		default:
-			out.Printf("%s  %s  %s\n", r.name(), count(len(r.Recent), "exchange", "exchanges"), r.Path)
+			out.Printf("%s  %s  %s\n", r.name(), count(len(r.Recent), "exchange", "exchanges"), r.where())
+		}
+		if err != nil {
+			break
 		}
 	}
-	return out.Err()
+	if flushErr := out.Flush(); err == nil {
+		err = flushErr
+	}
+	return err
 }
 
 // name is the conversation in a list.
@@ -117,22 +221,23 @@ func (r remembered) name() string {
 	return printable(r.ID)
 }
 
-func (o *memoryOptions) show(cmd *cobra.Command, out *output, s *storeurl.Store, id string) error {
-	e, err := memory.Show(cmd.Context(), s.Backend, o.dir, id)
-	if errors.Is(err, vfs.ErrNotFound) {
-		return fmt.Errorf("%w, leave the name out to list all", err)
+// where is the place of a conversation, for people.
+func (r remembered) where() string {
+	if r.Table != "" {
+		return printable(r.Table) + " " + printable(r.Key)
 	}
-	if err != nil {
-		return err
-	}
-	r := rememberedOf(e)
-	if o.asJSON {
-		return out.JSON(r)
-	}
+	return r.Path
+}
+
+func (r remembered) show(out *output) error {
 	if r.Damaged != "" {
-		return errors.New(r.Path + ": " + r.Damaged)
+		return errors.New(r.where() + ": " + r.Damaged)
 	}
-	out.Printf("conversation  %s\nfile          %s\n", r.name(), r.Path)
+	place := "file          "
+	if r.Table != "" {
+		place = "table, key    "
+	}
+	out.Printf("conversation  %s\n%s%s\n", r.name(), place, r.where())
 	if r.Summary != "" {
 		out.Printf("\n%s\n", r.Summary)
 	}

@@ -1,0 +1,155 @@
+package sqlitefs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// KeyValue is one row of a table of an app that maps text keys to text values.
+type KeyValue struct{ Table, Key, Value string }
+
+// KeyValueTable names such a table and its two columns.
+type KeyValueTable struct{ Table, Key, Value string }
+
+// mostValue is the size, in bytes, of the greatest value that ReadKeyValues returns.
+const mostValue = 1 << 20
+
+// ReadKeyValues returns the rows of a table in a database file whose key and value are
+// texts, the value of at most 1 MiB, in order of their keys; and for the zero table
+// those of all tables that have one text column as primary key, with each other text
+// column as the value. The database may be in use and need not hold agent files.
+// Nothing changes, neither in it nor beside it. Errors, in a *fs.PathError: there is
+// no such database, table or column, or it changes faster than it can be copied.
+func ReadKeyValues(ctx context.Context, file string, table KeyValueTable) ([]KeyValue, error) {
+	rows, err := copiedKeyValues(ctx, file, table)
+	if err != nil {
+		return nil, &vfs.PathError{Op: "open", Path: file, Err: err}
+	}
+	return rows, nil
+}
+
+func copiedKeyValues(ctx context.Context, file string, table KeyValueTable) (rows []KeyValue, err error) {
+	full, err := filepath.Abs(file)
+	if err == nil {
+		full, err = filepath.EvalSymlinks(full)
+	}
+	if err == nil {
+		err = checkFile(full)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no such database, look for a spelling mistake: %w", fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	filled, err := (&Options{ReadOnly: true}).filled()
+	if err != nil {
+		return nil, err
+	}
+	// A copy, for SQLite makes and removes files beside a database that it only reads.
+	d := newDatabase(filled, nil)
+	dir, err := (&source{db: d, file: full}).copy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	db, err := d.pool(filepath.Join(dir, copyName), "mode=rw")
+	if err != nil {
+		return nil, err
+	}
+	rows, err = readKeyValues(ctx, db, table)
+	return rows, errors.Join(err, db.Close())
+}
+
+func readKeyValues(ctx context.Context, db *sql.DB, table KeyValueTable) ([]KeyValue, error) {
+	tables := []KeyValueTable{table}
+	if table == (KeyValueTable{}) {
+		var err error
+		if tables, err = keyValueTables(ctx, db); err != nil {
+			return nil, err
+		}
+	} else if err := checkTable(ctx, db, table); err != nil {
+		return nil, err
+	}
+	var all []KeyValue
+	for _, t := range tables {
+		rows, err := t.read(ctx, db)
+		if err != nil {
+			return nil, fmt.Errorf("the table %s cannot be read: %w", t.Table, err)
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+// keyValueTables returns the tables that may map keys to values: the one column of the
+// primary key is declared as text, and so is the value.
+func keyValueTables(ctx context.Context, db *sql.DB) ([]KeyValueTable, error) {
+	rows, err := db.QueryContext(ctx, `SELECT m.name, k.name, v.name
+		FROM sqlite_master m JOIN pragma_table_info(m.name) k JOIN pragma_table_info(m.name) v
+		WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%'
+			AND k.pk = 1 AND NOT EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE pk = 2)
+			AND v.pk = 0 AND (k.type LIKE '%TEXT%' OR k.type LIKE '%CHAR%') AND (v.type LIKE '%TEXT%' OR v.type LIKE '%CHAR%')
+		ORDER BY m.name, v.cid`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []KeyValueTable
+	for rows.Next() {
+		var t KeyValueTable
+		if err := rows.Scan(&t.Table, &t.Key, &t.Value); err != nil {
+			return nil, err
+		}
+		found = append(found, t)
+	}
+	return found, rows.Err()
+}
+
+// checkTable refuses a table or column that is not there: SQLite would take its quoted
+// name for a text.
+func checkTable(ctx context.Context, db *sql.DB, t KeyValueTable) error {
+	var columns, named int
+	err := db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(name = ?2 COLLATE NOCASE OR name = ?3 COLLATE NOCASE), 0)
+		FROM pragma_table_info(?1)`, t.Table, t.Key, t.Value).Scan(&columns, &named)
+	switch {
+	case err != nil:
+		return err
+	case columns == 0:
+		return fmt.Errorf("there is no table %s in it, name another one", t.Table)
+	case named != 2:
+		return fmt.Errorf("the table %s does not have the two columns %s and %s, name others", t.Table, t.Key, t.Value)
+	}
+	return nil
+}
+
+func (t KeyValueTable) read(ctx context.Context, db *sql.DB) ([]KeyValue, error) {
+	key, value := quoteName(t.Key), quoteName(t.Value)
+	rows, err := db.QueryContext(ctx, fmt.Sprintf(`SELECT %[1]s, %[2]s FROM %[3]s
+		WHERE typeof(%[1]s) = 'text' AND typeof(%[2]s) = 'text' AND octet_length(%[2]s) <= ?1 ORDER BY %[1]s`,
+		key, value, quoteName(t.Table)), mostValue)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []KeyValue
+	for rows.Next() {
+		row := KeyValue{Table: t.Table}
+		if err := rows.Scan(&row.Key, &row.Value); err != nil {
+			return nil, err
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}
+
+// quoteName writes a name so that SQL takes it literally.
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
