@@ -79,16 +79,16 @@ func (r *Recorder) count(n int) {
 	}
 }
 
-// target is where a request goes: the client's path with one /v1, if either the
-// client or the address has it.
+// target is where a request goes: the client's path as it was escaped, with one
+// /v1, if either the client or the address has it, and the queries of both.
 func (r *Recorder) target(from *url.URL) string {
 	to := *r.base
-	path := from.Path
+	path, escaped := from.Path, from.EscapedPath()
 	if r.versioned && !strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "/api/") {
-		path = "/v1" + path
+		path, escaped = "/v1"+path, "/v1"+escaped
 	}
-	to.Path += path
-	to.RawQuery = from.RawQuery
+	to.Path, to.RawPath = r.base.Path+path, r.base.EscapedPath()+escaped
+	to.RawQuery = strings.Trim(r.base.RawQuery+"&"+from.RawQuery, "&")
 	return to.String()
 }
 

@@ -185,3 +185,28 @@ func TestRecorderCompletesReferences(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 }
+
+// A request goes where it was sent to: with the path as it was escaped, and with
+// the query of the model's address, in which some have the version.
+func TestRecorderTargets(t *testing.T) {
+	asked := ""
+	model := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked = r.RequestURI }))
+	defer model.Close()
+	for _, tt := range []struct{ address, request, want string }{
+		{"", "/v1/models?a=1", "/v1/models?a=1"},
+		{"/v1", "/models", "/v1/models"},
+		{"/v1", "/v1/models/org%2Fname", "/v1/models/org%2Fname"},
+		{"/proxy/v1", "/api/tags", "/proxy/api/tags"},
+		{"/openai/v1?api-version=1", "/models", "/openai/v1/models?api-version=1"},
+		{"/openai/v1?api-version=1", "/models?a=1", "/openai/v1/models?api-version=1&a=1"},
+	} {
+		recorder, err := wire.NewRecorder(model.URL+tt.address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorder.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, tt.request, nil))
+		if asked != tt.want {
+			t.Errorf("a model at %q, asked for %s, was asked for %s, want %s", tt.address, tt.request, asked, tt.want)
+		}
+	}
+}
