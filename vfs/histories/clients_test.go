@@ -166,8 +166,11 @@ func (w world) play(ctx context.Context, l load, seed uint64) (calls int, err er
 			trouble.Store(false)
 		})
 	}
+	joined, part := context.WithCancel(aside)
+	defer part()
+	var joiner sync.WaitGroup
 	if w.join != nil {
-		others.Go(func() { w.join(aside, h, l) })
+		joiner.Go(func() { w.join(joined, h, l) })
 	}
 	var clients sync.WaitGroup
 	for i := range l.clients {
@@ -175,6 +178,8 @@ func (w world) play(ctx context.Context, l load, seed uint64) (calls int, err er
 		clients.Go(func() { c.run(ctx, &trouble) })
 	}
 	clients.Wait()
+	part()
+	joiner.Wait()
 	last, err := w.settle(ctx, stop, h, l, stay, &others)
 	if err != nil {
 		return 0, err

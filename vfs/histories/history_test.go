@@ -190,8 +190,21 @@ func (sp specification) model() porcupine.Model {
 // patience bounds the search for an order, which can take for ever.
 const patience = time.Minute
 
-// linearizable returns an error for each path whose history has no right order.
+// linearizable returns an error for each path whose history has no right order. What is
+// seen through a mount and what is seen without it are judged apart: a write is in the
+// store a moment before it returns, and in the mount when it does.
 func linearizable(ops []op) error {
+	if !slices.ContainsFunc(ops, func(o op) bool { return o.kind == look }) {
+		return ordered(ops)
+	}
+	without := func(kinds ...kind) []op {
+		return slices.DeleteFunc(slices.Clone(ops), func(o op) bool { return slices.Contains(kinds, o.kind) })
+	}
+	return errors.Join(ordered(without(look)), ordered(without(read, stat)))
+}
+
+// ordered returns an error for each path of which the calls have no right order.
+func ordered(ops []op) error {
 	paths := map[string][]porcupine.Operation{}
 	for _, o := range ops {
 		if o.outcome == unknown && (o.kind == read || o.kind == stat || o.kind == look) {
