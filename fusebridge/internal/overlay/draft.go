@@ -57,6 +57,22 @@ func (d *draft) apply(e Event) Action {
 	return action
 }
 
+// install notes that the store has the text as it was after so many changes, under the
+// name to which it was renamed. The tree's lock is held.
+func (d *draft) install(changes uint64) {
+	d.apply(Install)
+	switch {
+	case d.changes == changes:
+		for _, h := range d.handles {
+			h.typed = false
+		}
+	case len(d.data) == 0:
+		d.apply(Empty)
+	default:
+		d.apply(Type)
+	}
+}
+
 // limit returns how long data may get.
 func (d *draft) limit() uint64 {
 	if d.state == Temporary {

@@ -232,7 +232,8 @@ func (o *Overlay) putBack(m move) bool {
 func (o *Overlay) install(ctx *view.Context, m move) fuse.Status {
 	o.Tree.Lock()
 	status := m.draft.whole()
-	text, base, behind := string(m.draft.data), o.replaced(m), o.behind(m.draft)
+	text, changes := string(m.draft.data), m.draft.changes
+	base, behind := o.replaced(m), o.behind(m.draft)
 	o.Tree.Unlock()
 	if status != fuse.OK {
 		return status
@@ -266,7 +267,7 @@ func (o *Overlay) install(ctx *view.Context, m move) fuse.Status {
 		if c.found != nil {
 			old = c.found.Old
 		}
-		o.installed(m, c, info, text, old, behind)
+		o.installed(m, c, info, text, changes, old, behind)
 	})
 	return fuse.OK
 }
@@ -298,9 +299,10 @@ func (o *Overlay) notInstalled(m move, text string, err error) fuse.Status {
 	return fuse.EBUSY   // ESTALE would make the kernel try again, and overwrite what won
 }
 
-// installed gives a file its new name, in one step for all who look. The tree's lock is
+// installed gives a file its new name, in one step for all who look. text is what it had
+// after so many changes; what was typed since is of the next commit. The tree's lock is
 // held.
-func (o *Overlay) installed(m move, c *claim, info vfs.Info, text string, old *vfs.File, behind []stored) {
+func (o *Overlay) installed(m move, c *claim, info vfs.Info, text string, changes uint64, old *vfs.File, behind []stored) {
 	f, d := m.from, m.draft
 	o.sights.replaced(m.path, m.over, f)
 	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
@@ -314,11 +316,8 @@ func (o *Overlay) installed(m move, c *claim, info vfs.Info, text string, old *v
 	}
 	o.unhide(f)
 	o.commits.add(info.Revision)
-	f.Rev, d.base, d.saved = info.Revision, info.Revision, d.changes
-	d.apply(Install)
-	for _, h := range d.handles {
-		h.typed = false
-	}
+	f.Rev, d.base, d.saved = info.Revision, info.Revision, changes
+	d.install(changes)
 	if c.passed { // the agent was quicker
 		f.Path = m.path
 		if f.Known() {

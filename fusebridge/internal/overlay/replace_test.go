@@ -315,3 +315,19 @@ func TestRemovedWhileAside(t *testing.T) {
 		}
 	}
 }
+
+// TestTypedWhileRenaming: what is typed while a rename is on its way to the store is of
+// the next commit.
+func TestTypedWhileRenaming(t *testing.T) {
+	m := &meddled{FS: newMem(t, map[string]string{"/f": "old"})}
+	k := newKernel(t, m, overlay.Options{})
+	f := k.must("/f.new", rewrite)
+	f.write("one ")
+	m.write = func(string) error { f.write("two"); return nil }
+	if status := k.rename("/f.new", "/f"); status != fuse.OK || stored(t, m)["/f"] != "one " {
+		t.Errorf("the rename says %v, the store has %q", status, stored(t, m)["/f"])
+	}
+	if status := f.close(); status != fuse.OK || stored(t, m)["/f"] != "one two" {
+		t.Errorf("the close says %v, the store has %q", status, stored(t, m)["/f"])
+	}
+}
