@@ -116,8 +116,11 @@ func (o *replayOptions) run(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		if !sum.OK() {
+		switch {
+		case !sum.OK():
 			return errReported
+		case sum.Skipped > 0 && sum.Skipped == sum.Total && o.store == "":
+			return errors.New("every scenario was skipped, so nothing was checked: each says above what it needs")
 		}
 		return nil
 	})
