@@ -6,6 +6,7 @@ type Health string
 // The values of Health.
 const (
 	Healthy Health = "ok"
+	Away    Health = "away" // its store does not answer, and the last known state is shown
 	Dead    Health = "dead" // its server is gone; Unmount or the next mount there mends it
 	Hung    Health = "hung" // its server does not answer
 )

@@ -143,6 +143,12 @@ func examineMounts() []finding {
 func examineMount(m fusebridge.Mounted) finding {
 	f := finding{good, "mount", fmt.Sprintf("%s shows %s (process %s)", printable(m.Dir), printable(m.Name), pidText(m.PID))}
 	switch err := agentOf(m); {
+	case m.Health == fusebridge.Away && err == nil:
+		f.Verdict = note
+		f.Text += ", but shows an old state: its store cannot be reached"
+	case m.Health == fusebridge.Away:
+		f.Verdict = note
+		f.Text += fmt.Sprintf(", but shows an old state until the agent is back: %v", err)
 	case m.Health != fusebridge.Healthy:
 		f.Verdict = bad
 		f.Text += fmt.Sprintf(", it is %s: take it away with goliathfs unmount %s", m.Health, shellWord(m.Dir))
@@ -160,7 +166,7 @@ const agentTime = 200 * time.Millisecond
 // also for a mount of something else.
 func agentOf(m fusebridge.Mounted) error {
 	u, err := storeurl.Parse(m.Name)
-	if err != nil || m.Health != fusebridge.Healthy || u.Scheme != storeurl.Unix && u.Scheme != storeurl.TCP {
+	if err != nil || m.Health != fusebridge.Healthy && m.Health != fusebridge.Away || u.Scheme != storeurl.Unix && u.Scheme != storeurl.TCP {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), agentTime)

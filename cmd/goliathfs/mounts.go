@@ -13,8 +13,9 @@ func newMounts() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mounts",
 		Short: "List the mounted stores",
-		Long: `List the stores that are mounted on this machine: health (ok, dead, hung), process,
-access, directory and store.`,
+		Long: `List the stores that are mounted on this machine: health (ok, away, dead, hung),
+process, access, directory and store. Of one that is away the store cannot be reached,
+and the mount shows its last known state.`,
 		Example: "  goliathfs mounts",
 		GroupID: groupMount,
 		Args:    takes(0, 0),

@@ -20,6 +20,8 @@ func (j job) runOnHost(ctx context.Context, out io.Writer) error {
 	switch j.Role {
 	case "fill":
 		return fillDisk(ctx, j, out)
+	case "unmounted":
+		return unmountDisk(ctx, j, out)
 	case "power":
 		return losePower(ctx, j, out)
 	case "readonly":

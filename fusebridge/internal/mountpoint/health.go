@@ -18,6 +18,7 @@ type Health string
 // The values of Health.
 const (
 	Healthy Health = "ok"
+	Away    Health = "away" // it answers, and its store does not
 	Dead    Health = "dead" // its server is gone
 	Hung    Health = "hung" // its server does not answer
 )
@@ -25,6 +26,9 @@ const (
 // healthBound is how long a live server may take to answer statfs, which it does
 // from memory.
 const healthBound = 500 * time.Millisecond
+
+// answers reports whether the server is at work.
+func (h Health) answers() bool { return h == Healthy || h == Away }
 
 // HealthOf asks the file system at dir. Only statfs tells: with attributes cached,
 // stat still succeeds on a dead mount.
@@ -40,6 +44,9 @@ func HealthOf(dir string) Health {
 	case err := <-answer:
 		if errors.Is(err, syscall.ENOTCONN) || errors.Is(err, syscall.ECONNABORTED) {
 			return Dead
+		}
+		if errors.Is(err, syscall.EHOSTDOWN) {
+			return Away
 		}
 		return Healthy
 	case <-timer.C:

@@ -29,9 +29,9 @@ func Clear(dir string, log *slog.Logger) error {
 		}
 		health := HealthOf(dir)
 		switch {
-		case health == Healthy && m.Ours():
+		case health.answers() && m.Ours():
 			return fmt.Errorf("%s shows %s already: unmount it first, or choose another directory", dir, m.Source)
-		case health == Healthy:
+		case health.answers():
 			return nil
 		case health == Hung: // its server may go on, so it is no one's to detach in passing
 			return fmt.Errorf("%s shows %s, whose server does not answer: end that server or unmount it first, or choose another directory", dir, m.Source)

@@ -22,7 +22,7 @@ func (m Mount) Unmount(ctx context.Context, bound time.Duration, log *slog.Logge
 	}
 	bounded, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	if HealthOf(m.Dir) == Healthy {
+	if HealthOf(m.Dir).answers() {
 		for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 			if m.Gone() {
 				return nil

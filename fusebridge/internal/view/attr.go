@@ -70,9 +70,13 @@ func split(ns int64) (sec uint64, nsec uint32) {
 	return uint64(s), uint32(n)
 }
 
-// StatFs answers from memory, also while the store is away.
+// StatFs answers from memory. While the store is away, that is EHOSTDOWN: so everyone
+// who may look into the mount learns that it shows an old state, in another process too.
 func (v *View) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
 	v.Count(ReqStatFs)
+	if v.Follow.Stale() != nil || v.Routes.anyAway() != nil {
+		return fuse.Status(syscall.EHOSTDOWN)
+	}
 	v.Tree.Lock()
 	files, bytes := v.Tree.Usage()
 	v.Tree.Unlock()
