@@ -7,14 +7,15 @@ import (
 )
 
 // TestBuilds: the command can be compiled for every system that the rest of the
-// module is for.
+// module is for. With GOLIATHFS_FULL it is linked too.
 func TestBuilds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the whole module for other systems")
 	}
 	for _, system := range []string{"darwin", "windows"} {
 		t.Run(system, func(t *testing.T) {
-			build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
+			compile := []string{"list", "-export", "."}
+			build := exec.CommandContext(t.Context(), "go", pick(compile, compile, []string{"build", "-o", os.DevNull, "."})...)
 			build.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
 			if text, err := build.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, text)

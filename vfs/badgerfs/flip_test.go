@@ -3,7 +3,6 @@ package badgerfs_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -16,9 +15,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 )
 
-var flips = flag.Int("flips", 25, "how many bytes TestFlip flips, one at a time")
-
-// TestFlip inverts single bytes of a store's files. The store must be refused,
+// TestFlip inverts single bytes of a store's files, one at a time. The store must be refused,
 // or give every file as it was or ErrDamaged; never another content, and never a
 // store in which files are missing.
 func TestFlip(t *testing.T) {
@@ -38,7 +35,7 @@ func TestFlip(t *testing.T) {
 	copyTree(t, dir, killed)
 	for name, base := range map[string]string{"closed": closed, "killed": killed} {
 		t.Run(name, func(t *testing.T) {
-			for range *flips {
+			for range pick(4, 8, 200) {
 				flipOne(t, base, files)
 			}
 		})

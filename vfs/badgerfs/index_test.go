@@ -21,15 +21,12 @@ import (
 // With an index the store is the same store.
 func TestIndexedBackend(t *testing.T) {
 	t.Parallel()
-	cfg := config(func(t *testing.T, dir string, seed map[string]string) *badgerfs.FS {
+	conforms(t, config(func(t *testing.T, dir string, seed map[string]string) *badgerfs.FS {
 		s := open(t, dir, &badgerfs.Options{Relaxed: true, IndexFrom: 1})
 		vfstest.Seed(t, s, seed)
 		buildIndex(t, s)
 		return s
-	})
-	if err := vfstest.Check(t, cfg); err != nil {
-		t.Error(err)
-	}
+	}))
 }
 
 func buildIndex(t testing.TB, s *badgerfs.FS) {
@@ -370,8 +367,8 @@ func indexForever(ctx context.Context, dir string, out io.Writer) error {
 func TestKillWhileIndexing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	ready := 0
-	for range *killRounds {
+	ready, rounds := 0, pick(2, 5, 30)
+	for range rounds {
 		p := start(t, "index", dir)
 		for range 1 + rand.IntN(40) {
 			p.line()
@@ -391,7 +388,7 @@ func TestKillWhileIndexing(t *testing.T) {
 		sound(t, s)
 		closed(t, s)
 	}
-	t.Logf("%d of %d times there was an index", ready, *killRounds)
+	t.Logf("%d of %d times there was an index", ready, rounds)
 	if names := indexFiles(t, dir); len(names) > 8 {
 		t.Errorf("files of the index: %q", names)
 	}

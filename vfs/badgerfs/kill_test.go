@@ -3,7 +3,6 @@ package badgerfs_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -15,8 +14,6 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 )
-
-var killRounds = flag.Int("killrounds", 8, "how often TestKill kills its writer")
 
 // body is the content that write n of a path has; it differs in length and
 // everywhere from any other.
@@ -115,7 +112,7 @@ func TestKill(t *testing.T) {
 		t.Run(role, func(t *testing.T) {
 			dir := t.TempDir()
 			known := map[string]*state{}
-			for range *killRounds {
+			for range pick(2, 4, 30) {
 				killWriter(t, role, dir, known)
 				verifyKilled(t, dir, known)
 			}

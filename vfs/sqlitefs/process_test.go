@@ -151,7 +151,7 @@ func TestBesideTheSQLiteCommand(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, file, nil)
-	const n = 300
+	n := pick(120, 120, 300)
 	cmd := exec.CommandContext(t.Context(), command, "-bail", file)
 	cmd.Stdin = strings.NewReader(commandScript(n))
 	done := make(chan error, 1)

@@ -7,7 +7,7 @@
 // it or to share a store with it. Those that need a file system of their own
 // mount one where no other process sees it; they want root on Linux, and skip
 // with the reason elsewhere. GOLIATHFS_STRESS is how long the stress test lasts,
-// as in GOLIATHFS_STRESS=30s; 3 seconds without it.
+// as in GOLIATHFS_STRESS=30s; half a second without it, 3 seconds with GOLIATHFS_FULL.
 //
 //	go test ./vfs/stores
 //	go test ./vfs/stores -run '^$' -bench .

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -67,7 +66,7 @@ func TestPagesIndexed(t *testing.T) {
 	for _, kind := range searchedKinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			for seed := range seeds(2) {
+			for seed := range seeds(1) {
 				s := openSearched(t, kind, 1)
 				if err := s.BuildIndex(t.Context(), nil); err != nil {
 					t.Fatal(err)
@@ -82,12 +81,7 @@ func TestPagesIndexed(t *testing.T) {
 }
 
 // grown is how many files the store of TestGrow has in the end.
-func grown() int {
-	if os.Getenv("GOLIATHFS_FULL") != "" {
-		return 200_000
-	}
-	return 3_000
-}
+func grown() int { return pick(3_000, 3_000, 200_000) }
 
 // wordOf is in file i and nowhere else.
 func wordOf(i int) string { return fmt.Sprintf("word-%d.", i) }

@@ -14,15 +14,6 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 )
 
-// killRounds is how often a test kills its writers.
-func killRounds(t *testing.T, rounds int) int {
-	if testing.Short() {
-		rounds /= 20
-		t.Logf("%d rounds, because of -short", rounds)
-	}
-	return rounds
-}
-
 // rewriteForever opens the store of a job and changes it until it is killed.
 func rewriteForever(ctx context.Context, j job, out io.Writer) error {
 	s, err := openStore(ctx, j.Kind, j.Dir, j.Options)
@@ -37,19 +28,19 @@ func rewriteForever(ctx context.Context, j job, out io.Writer) error {
 }
 
 // TestKill kills a process that changes a store, with kill -9 at random moments
-// 200 times, durable and relaxed by turns. Each time every acknowledged write is
+// (200 times with GOLIATHFS_FULL), durable and relaxed by turns. Each time every acknowledged write is
 // there, whole and at its revision, nothing else is, and the store is sound.
 func TestKill(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			begun, writes := time.Now(), 0
-			rounds := killRounds(t, 200)
+			rounds := pick(10, 30, 200)
 			var l *ledger
 			var dir string
 			var opened bool // by a process that lived to tell, or by this one
 			for round := range rounds {
-				if round%25 == 0 { // a store that does not exist yet
+				if round%20 == 0 { // a store that does not exist yet
 					l, dir, opened = newLedger(), t.TempDir(), false
 				}
 				j := job{Role: "rewrite", Kind: kind, Dir: dir, Options: options{Relaxed: round%2 == 1, MustExist: opened}}
@@ -138,7 +129,7 @@ func TestKillServer(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			dir, l := t.TempDir(), newLedger()
-			for round := range killRounds(t, 40) {
+			for round := range pick(2, 8, 40) {
 				j := job{Role: "serve", Kind: kind, Dir: dir, Addr: "unix:" + filepath.Join(t.TempDir(), "s"), Options: options{Relaxed: round%2 == 1}}
 				if err := killServer(t.Context(), j, l); err != nil {
 					t.Fatalf("round %d: %v", round, err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -249,12 +248,7 @@ func testPages(t *testing.T, seed uint64, s changeable, indexed vfs.Backend) {
 }
 
 // seeds is how many random stores are searched, few unless all are asked for.
-func seeds(few uint64) uint64 {
-	if os.Getenv("GOLIATHFS_FULL") != "" {
-		return 60
-	}
-	return few
-}
+func seeds(few uint64) uint64 { return pick(few, few, 60) }
 
 // An exact filter, over a store in memory, some of whose files are not text.
 func TestPagesFiltered(t *testing.T) {

@@ -33,12 +33,7 @@ func TestPowerLoss(t *testing.T) {
 		for _, relaxed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s relaxed=%v", kind, relaxed), func(t *testing.T) {
 				t.Parallel()
-				rounds := 6
-				if testing.Short() {
-					rounds = 2
-					t.Logf("%d rounds, because of -short", rounds)
-				}
-				j := job{Role: "power", Kind: kind, Dir: t.TempDir(), Rounds: rounds, Options: options{Relaxed: relaxed}}
+				j := job{Role: "power", Kind: kind, Dir: t.TempDir(), Rounds: pick(2, 2, 6), Options: options{Relaxed: relaxed}}
 				t.Log(j.finish(t))
 			})
 		}

@@ -38,11 +38,7 @@ func stressTime(t *testing.T) time.Duration {
 		}
 		return d
 	}
-	if testing.Short() {
-		t.Log("300ms, because of -short")
-		return 300 * time.Millisecond
-	}
-	return 3 * time.Second
+	return pick(300*time.Millisecond, 500*time.Millisecond, 3*time.Second)
 }
 
 // TestStress has two processes of 32 goroutines each write files of their own
