@@ -168,12 +168,17 @@ func (o *Overlay) showStored(f *tree.File, base vfs.Revision, c *tree.Changes) {
 // keep puts what is only in a draft into the conflict folder.
 func (o *Overlay) keep(d *draft, why error) {
 	o.Tree.Lock()
-	path, text := d.file.Path, ""
-	if d.changes != d.saved {
-		d.saved, text = d.changes, string(d.data)
+	path, text, before, changes := d.file.Path, "", d.saved, d.changes
+	if changes != before {
+		d.saved, text = changes, string(d.data)
 	}
 	o.Tree.Unlock()
-	if text != "" {
-		o.conflicts.keep(path, text, why)
+	if text == "" || o.conflicts.keep(path, text, why) {
+		return
+	}
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	if d.saved == changes { // a later close tries again
+		d.saved = before
 	}
 }

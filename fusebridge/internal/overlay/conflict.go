@@ -77,17 +77,19 @@ func (c *conflicts) measure(dir string) bool {
 	return full
 }
 
-// keep writes a text to a new file and logs where. Without a place to write to it logs
-// that, too: nothing happens in silence. What is open already is kept beyond the limit.
-func (c *conflicts) keep(path, text string, why error) {
+// keep writes a text to a new file, logs where, and reports whether it could. Without a
+// place to write to it logs that, too: nothing happens in silence. What is open already
+// is kept beyond the limit.
+func (c *conflicts) keep(path, text string, why error) bool {
 	file, err := c.write(path, text)
 	if err != nil {
 		c.log.Error("an edit was refused and could not be kept", "path", path, "refused", why, "error", err)
-		return
+		return false
 	}
 	c.kept.Add(1)
 	c.log.Warn("an edit was refused, what was typed is kept aside", "path", path, "refused", why, "kept", file)
 	c.measure(filepath.Dir(file))
+	return true
 }
 
 func (c *conflicts) write(path, text string) (string, error) {

@@ -4,6 +4,8 @@ package overlay_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -354,5 +356,29 @@ func TestRefusedThenMovedAside(t *testing.T) {
 	}
 	if entry, status := k.lookup("/f~"); status != fuse.OK || entry.Size != uint64(len("kept")) {
 		t.Errorf("its size is %d, %v", entry.Size, status)
+	}
+}
+
+// TestKeptAtALaterClose: what was refused when it could not be kept aside is kept at a
+// later close, when it can be.
+func TestKeptAtALaterClose(t *testing.T) {
+	mem := newMem(t, map[string]string{"/f": "old"})
+	k := newKernel(t, mem, overlay.Options{})
+	a, b := k.must("/f", appendTo), k.must("/f", appendTo)
+	a.write(" and mine")
+	agent(t, mem, "/f", "the agent's")
+	folder := filepath.Join(k.state, "conflicts")
+	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if status := a.close(); status != fuse.Status(syscall.ESTALE) {
+		t.Errorf("the first close says %v", status)
+	}
+	if err := os.Remove(folder); err != nil {
+		t.Fatal(err)
+	}
+	b.close()
+	if diff := cmp.Diff([]string{"old and mine"}, k.kept()); diff != "" {
+		t.Errorf("kept aside (-want +got):\n%s", diff)
 	}
 }
