@@ -33,7 +33,8 @@ type HTTPOptions struct {
 // Handler serves clients over streamable HTTP, at whatever path it is mounted.
 // Requests of pages in browsers are refused unless they come from the handler's
 // own origin, and requests over MaxMessage bytes with status 413. Refusals are
-// one sentence of plain text. After Close it answers 503.
+// one sentence of plain text. With 256 sessions open, a new one is answered 503, as is
+// everything after Close.
 func (s *Server) Handler(opts *HTTPOptions) http.Handler {
 	if opts == nil {
 		opts = &HTTPOptions{}
@@ -63,8 +64,23 @@ func (s *Server) Handler(opts *HTTPOptions) http.Handler {
 		if !bound(w, r) {
 			return
 		}
+		if r.Header.Get("Mcp-Session-Id") == "" && !opts.Stateless && s.sessions() >= maxSessions {
+			http.Error(w, fmt.Sprintf("%d sessions are open, the most there may be: end one, or try again later", maxSessions), http.StatusServiceUnavailable)
+			return
+		}
 		inner.ServeHTTP(w, r)
 	})
+}
+
+// maxSessions bounds what clients that begin sessions and never end them can hold.
+const maxSessions = 256
+
+func (s *Server) sessions() int {
+	n := 0
+	for range s.mcp.Sessions() {
+		n++
+	}
+	return n
 }
 
 // holds compares in constant time, whatever the lengths.

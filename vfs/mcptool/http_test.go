@@ -135,6 +135,44 @@ func TestIdleSessionEnds(t *testing.T) {
 	})
 }
 
+// Clients that begin sessions and never end them keep no others out of those there
+// are, and cannot begin any number.
+func TestSessionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, newTools(t, agenttool.Options{}), nil)
+		h := s.Handler(nil)
+		do := func(body, session string) *httptest.ResponseRecorder {
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/", strings.NewReader(body))
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Accept", "application/json, text/event-stream")
+			if session != "" {
+				req.Header.Set("Mcp-Session-Id", session)
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, req)
+			return w
+		}
+		id := do(initialize, "").Header().Get("Mcp-Session-Id")
+		refused := 0
+		for range 300 {
+			if w := do(initialize, ""); w.Code == http.StatusServiceUnavailable {
+				refused++
+			}
+		}
+		if refused != 300-255 {
+			t.Errorf("%d of 300 more sessions are refused", refused)
+		}
+		if w := do(ping, id); w.Code != http.StatusOK {
+			t.Errorf("a session that is open answers %d", w.Code)
+		}
+		time.Sleep(2 * time.Hour) // of the bubble's own clock
+		if w := do(initialize, ""); w.Code != http.StatusOK {
+			t.Errorf("when the others have ended, a new one answers %d", w.Code)
+		}
+		time.Sleep(2 * time.Hour)
+	})
+}
+
 // A client that leaves in the middle of a call of the newest version cancels it.
 func TestHTTPClientLeaves(t *testing.T) {
 	tools := hangingTools{newTools(t, agenttool.Options{}), make(chan struct{}, 1)}
