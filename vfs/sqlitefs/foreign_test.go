@@ -169,3 +169,41 @@ func TestTriggersReachNothing(t *testing.T) {
 		t.Errorf("triggers of a phone's database: %q, %v", names, err)
 	}
 }
+
+// TestHugeValues: what a stranger's schema computes without end is refused, and does
+// not take the program down.
+func TestHugeValues(t *testing.T) {
+	const huge = `printf('%.900000000c', 'x')`
+	for name, setup := range map[string][]string{
+		"a computed content": {
+			`CREATE TABLE goliath_files_v1(namespace TEXT NOT NULL, path TEXT NOT NULL, path_key TEXT NOT NULL, revision TEXT NOT NULL, PRIMARY KEY(namespace, path))`,
+			`INSERT INTO goliath_files_v1(namespace, path, path_key, revision) VALUES('default', '/a', '002f0061', 'AAAAAAAAAAAA')`,
+			`ALTER TABLE goliath_files_v1 ADD COLUMN content TEXT AS (` + huge + `)`,
+		},
+		"a trigger": {
+			`CREATE TABLE goliath_files_v1(namespace TEXT NOT NULL, path TEXT NOT NULL, path_key TEXT NOT NULL, content TEXT NOT NULL, revision TEXT NOT NULL, PRIMARY KEY(namespace, path))`,
+			`CREATE TRIGGER huge AFTER INSERT ON goliath_files_v1 BEGIN UPDATE goliath_files_v1 SET content = ` + huge + `; END`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "x.db")
+			pool(t, file, append(setup, `CREATE INDEX goliath_files_order_v1 ON goliath_files_v1(namespace, path_key)`)...).Close()
+			s := open(t, file, nil)
+			const told = "a value of more than 32 MiB"
+			if name == "a trigger" {
+				_, err := s.Write(t.Context(), "/a", "text", "")
+				isSentence(t, err, told)
+				if _, err := s.Read(t.Context(), "/a"); !errors.Is(err, vfs.ErrNotFound) {
+					t.Errorf("after a refused write: %v", err)
+				}
+				return
+			}
+			_, err := s.Read(t.Context(), "/a")
+			isSentence(t, err, told)
+			_, err = s.List(t.Context(), "/", vfs.ListOptions{})
+			isSentence(t, err, told)
+			_, err = s.Check(t.Context(), nil)
+			isSentence(t, err, told)
+		})
+	}
+}

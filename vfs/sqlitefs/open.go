@@ -131,6 +131,8 @@ func (d *database) prepare(c *sqlite3.Conn) error {
 			return err
 		}
 	}
+	// What its schema computes may be of any size, and the driver panics without memory.
+	c.Limit(sqlite3.LIMIT_LENGTH, maxValue)
 	durable := `PRAGMA synchronous = FULL`
 	if d.opts.Relaxed {
 		logged, err := hasLog(c)
@@ -143,6 +145,11 @@ func (d *database) prepare(c *sqlite3.Conn) error {
 	}
 	return c.Exec(durable + cachePages + `; PRAGMA cell_size_check = ON`)
 }
+
+// maxValue bounds a text, a blob or a row that a connection handles, in bytes: a
+// connection has 256 MiB of memory, and SQLite holds more than one copy of a value
+// while it grows. Other tables of an app may hold far more than files do.
+const maxValue = 32 << 20
 
 // cachePages lets each connection keep 4 MiB of the database, twice the default:
 // most apps' files as a whole.
