@@ -2,13 +2,13 @@ package agentsim
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/calls"
 	"github.com/goliathfs/goliathfs/agentsim/internal/library"
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
 	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
 	"github.com/goliathfs/goliathfs/agentsim/internal/turns"
+	"github.com/goliathfs/goliathfs/internal/regular"
 )
 
 // Scenario is one loaded scenario. It is not changed by a replay, so one can be
@@ -64,7 +64,7 @@ func Load(path string, kinds ...Kind) (*Scenario, error) {
 
 // Load reads the scenario at the location.
 func (l Location) Load(kinds ...Kind) (*Scenario, error) {
-	data, err := os.ReadFile(l.Path)
+	data, err := regular.Read(l.Path)
 	if err != nil {
 		return nil, fmt.Errorf("the scenario cannot be read: %w", err)
 	}

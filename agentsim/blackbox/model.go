@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"os"
 
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
 	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
+	"github.com/goliathfs/goliathfs/internal/regular"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
 
@@ -35,7 +35,7 @@ func LoadModel(path string, opts *ModelOptions) (*Model, error) {
 	if opts == nil {
 		opts = &ModelOptions{}
 	}
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("the scenario cannot be read: %w", err)
 	}

@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim"
+	"github.com/goliathfs/goliathfs/internal/regular"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
@@ -25,7 +25,7 @@ func openGolden(raw string) (vfs.Backend, []vfs.LeftOut, error) {
 	if name == "" || hasQuery && !isConversation {
 		return nil, nil, usagef("%q is no golden, write golden:FILE or golden:FILE?conversation=ID", raw)
 	}
-	data, err := os.ReadFile(name)
+	data, err := regular.Read(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the golden cannot be read: %w", err)
 	}

@@ -11,13 +11,14 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
 	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
+	"github.com/goliathfs/goliathfs/internal/regular"
 	"github.com/goliathfs/goliathfs/internal/txtar"
 )
 
 // ReadGolden returns the bytes of a golden file. The error of one that is not
 // there matches fs.ErrNotExist and says how to write it.
 func ReadGolden(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, missing(path)
@@ -39,7 +40,7 @@ func (missing) Is(target error) bool { return target == fs.ErrNotExist }
 // NoScenario returns an error if the file at path is a scenario: with goldens
 // among scenarios, an update would write over what people wrote.
 func NoScenario(path string) error {
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path)
 	if err != nil {
 		return nil // there is none, or whoever reads or writes it says why not
 	}
@@ -57,7 +58,7 @@ func NoScenario(path string) error {
 // temporary file beside it and renames that, so that a reader and an interrupted
 // run see the old one or the new one.
 func WriteGolden(path string, data []byte) (changed bool, err error) {
-	if old, err := os.ReadFile(path); err == nil && archive.Text(old) == string(data) {
+	if old, err := regular.Read(path); err == nil && archive.Text(old) == string(data) {
 		return false, nil
 	}
 	dir := filepath.Dir(path)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
@@ -88,5 +89,23 @@ func TestMissingIsNotExist(t *testing.T) {
 	_, err := o.Open(t.Context(), spec(t, "badger:"+storeurl.Escape(t.TempDir())+"/no"), storeurl.Want{})
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want an error that matches fs.ErrNotExist", err)
+	}
+}
+
+// TestSeedOfADevice: a link to what never ends is told, not read.
+func TestSeedOfADevice(t *testing.T) {
+	for _, name := range []string{"seed.json", "seed.txtar"} {
+		link := filepath.Join(t.TempDir(), name)
+		if err := os.Symlink(os.DevNull, link); err != nil {
+			t.Fatal(err)
+		}
+		var o storeurl.Opener
+		_, err := o.Open(t.Context(), spec(t, "static:"+storeurl.Escape(link)), storeurl.Want{})
+		if err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
+	"github.com/goliathfs/goliathfs/internal/regular"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
@@ -47,7 +48,7 @@ func (o *Opener) seed(ctx context.Context, name string) (*staticfs.FS, error) {
 	default:
 		return nil, errors.New("a seed is a folder, a .json or a .txtar file, and this is neither")
 	}
-	data, err := os.ReadFile(name)
+	data, err := regular.Read(name)
 	if err != nil {
 		return nil, err
 	}
