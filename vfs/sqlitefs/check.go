@@ -118,7 +118,7 @@ func (c *checker) exec(ctx context.Context, query string, args ...any) (bool, er
 	}
 	var n int64
 	err = c.s.db.patiently(ctx, func() error {
-		ctx, done := c.s.db.uninterrupted(ctx)
+		ctx, done := c.s.db.uninterrupted(ctx, h.rules)
 		defer done()
 		result, err := h.db.ExecContext(ctx, query, args...)
 		if err == nil {

@@ -17,7 +17,9 @@ type database struct {
 	opts   Options
 	own    bool // the connections were opened here: they are closed here too
 	opener func(context.Context) (*sql.DB, error)
-	source *source // of a file that is only read, else nil
+	// longest is how long a change with its triggers may run, where own is true.
+	longest time.Duration
+	source  *source // of a file that is only read, else nil
 
 	// connecting and turn hold one token each. They are channels so that a
 	// waiting operation can give up. connecting is held while connecting; turn is
@@ -59,6 +61,7 @@ func newDatabase(opts Options, opener func(context.Context) (*sql.DB, error)) *d
 		opts:       opts,
 		opener:     opener,
 		maxKnown:   defaultKnown,
+		longest:    longestStatement,
 		connecting: make(chan struct{}, 1),
 		turn:       make(chan struct{}, 1),
 		spaces:     map[string]*space{},

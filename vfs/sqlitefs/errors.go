@@ -64,6 +64,9 @@ func (d *database) explain(ctx context.Context, err error) error {
 	if errors.As(err, &told) {
 		return err
 	}
+	if d.own && (errors.Is(err, context.DeadlineExceeded) || codeOf(err) == sqlite3.INTERRUPT) {
+		return &storeError{fmt.Sprintf("triggers of the app ran for more than %v, so change it from the app; the file is as it was", d.longest), []error{err}}
+	}
 	switch codeOf(err) {
 	case sqlite3.BUSY, sqlite3.LOCKED:
 		return busyError(d.opts.BusyTimeout, err)

@@ -35,3 +35,6 @@ func CopyOnce(ctx context.Context, file, to string) (sound bool, err error) {
 func (s *FS) WatchUnpolled(ctx context.Context, fn func(vfs.Event)) error {
 	return s.space.hub.Watch(ctx, "/", fn)
 }
+
+// SetLongest bounds how long a change and its triggers may run.
+func (s *FS) SetLongest(d time.Duration) { s.db.longest = d }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -204,6 +205,57 @@ func TestHugeValues(t *testing.T) {
 			isSentence(t, err, told)
 			_, err = s.Check(t.Context(), nil)
 			isSentence(t, err, told)
+		})
+	}
+}
+
+// TestTriggersThatChangeWrites: what triggers make of a text is never acknowledged as
+// that text, and one that does not end ends all the same.
+func TestTriggersThatChangeWrites(t *testing.T) {
+	const here = ` ON goliath_files_v1 WHEN new.path = '/a' BEGIN `
+	const endless = `SELECT count(*) FROM (WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c); END`
+	for name, c := range map[string]struct {
+		setup, want string
+		longest     time.Duration
+	}{
+		"another text":       {setup: `AFTER INSERT` + here + `UPDATE goliath_files_v1 SET content = 'other' WHERE path = new.path; END`},
+		"another revision":   {setup: `AFTER INSERT` + here + `UPDATE goliath_files_v1 SET revision = 'other' WHERE path = new.path; END`},
+		"another path":       {setup: `AFTER INSERT` + here + `UPDATE goliath_files_v1 SET path = '/elsewhere' WHERE path = new.path; END`},
+		"none":               {setup: `AFTER INSERT` + here + `DELETE FROM goliath_files_v1 WHERE path = new.path; END`},
+		"none after a write": {setup: `AFTER UPDATE` + here + `DELETE FROM goliath_files_v1 WHERE path = new.path; END`},
+		"what was removed":   {setup: `AFTER DELETE` + strings.ReplaceAll(here, "new.", "old.") + `INSERT INTO goliath_files_v1 VALUES(old.namespace, old.path, old.path_key, old.content, old.revision); END`},
+		"endless":            {`AFTER INSERT` + here + endless, "triggers of the app ran for more than 100ms", 100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := device(t)
+			pool(t, file, `CREATE TRIGGER rule `+c.setup).Close()
+			s := open(t, file, nil)
+			if c.longest > 0 {
+				s.SetLongest(c.longest)
+			}
+			info, err := s.Write(t.Context(), "/a", "text", "")
+			want, left := c.want, ""
+			if want == "" {
+				want = "a trigger of the app changes or removes what is written"
+			}
+			if strings.HasPrefix(c.setup, "AFTER UPDATE") || strings.HasPrefix(c.setup, "AFTER DELETE") {
+				left = "text"
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.setup[6] == 'U' {
+					_, err = s.Write(t.Context(), "/a", "second", info.Revision)
+				} else {
+					err = s.Remove(t.Context(), "/a", info.Revision)
+				}
+			}
+			isSentence(t, err, want)
+			if f, err := s.Read(t.Context(), "/a"); f.Content != left || (err != nil) != (left == "") {
+				t.Errorf("after a refused change: %+v, %v", f, err)
+			}
+			if _, err := s.Write(t.Context(), "/b", "others go on", ""); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }

@@ -33,6 +33,8 @@ const (
 	selectAll = `SELECT path, path_key, revision FROM goliath_files_v1 WHERE namespace = ?1`
 )
 
+const countTriggers = `SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'goliath_files_v1' COLLATE NOCASE`
+
 // Writing. The revision is checked by the statement that changes the row.
 const (
 	insertFile = `INSERT INTO goliath_files_v1(namespace, path, path_key, content, revision)
@@ -48,6 +50,7 @@ type handle struct {
 	name  string // the file as SQLite names it, "" in memory
 	utf16 bool
 	wal   bool  // there is a write-ahead log to move into the main file
+	rules bool  // triggers of the app ran at a change when the handle was made
 	max   int64 // the greatest content that is loaded, in bytes of the database
 
 	file, info, page, all *sql.Stmt
@@ -129,7 +132,11 @@ func (h *handle) look(ctx context.Context, readOnly bool) error {
 	case found == 0:
 		return errNoTable
 	}
-	var width int
+	var triggers, width int
+	if err := h.db.QueryRowContext(ctx, countTriggers).Scan(&triggers); err != nil {
+		return err
+	}
+	h.rules = triggers > 0
 	err := h.db.QueryRowContext(ctx, `SELECT length(CAST('a' AS BLOB))`).Scan(&width) // no pragma is asked
 	h.utf16 = width == 2
 	return err

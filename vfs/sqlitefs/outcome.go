@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -25,6 +26,7 @@ const (
 // edit is the change of one row: from one revision, "" for no row, to another.
 type edit struct {
 	path     string
+	content  string // of the row it leads to
 	from, to vfs.Revision
 }
 
@@ -42,10 +44,10 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 	var n int64
 	var cause error
 	err := s.db.patiently(ctx, func() error {
-		ctx, done := s.db.uninterrupted(ctx)
+		ctx, done := s.db.uninterrupted(ctx, h.rules)
 		defer done()
 		var result sql.Result
-		if result, cause = exec(ctx); cause == nil {
+		if result, cause = s.kept(ctx, h, e, exec); cause == nil {
 			n, cause = result.RowsAffected()
 		}
 		return cause
@@ -77,12 +79,67 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 	return did, err
 }
 
+// errRules has the code of a refusal, since the change is rolled back.
+var errRules = &storeError{"a trigger of the app changes or removes what is written to this table, so change it from the app; the file is as it was", []error{sqlite3.CONSTRAINT}}
+
+// kept runs the statement of an edit. Where triggers run with it, the row is looked
+// at before the commit: what they make of a text must not be acknowledged as that text.
+func (s *FS) kept(ctx context.Context, h *handle, e edit, exec func(context.Context) (sql.Result, error)) (result sql.Result, err error) {
+	if !h.rules || !s.db.own || h.w.conn == nil {
+		return exec(ctx)
+	}
+	if _, err := h.w.conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil { // fails where SQLite has done it by itself
+			_, _ = h.w.conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
+		}
+	}()
+	if result, err = exec(ctx); err != nil {
+		return nil, err
+	}
+	n, err := result.RowsAffected()
+	if err == nil && n > 0 {
+		err = s.asWritten(ctx, h, e)
+	}
+	if err == nil {
+		_, err = h.w.conn.ExecContext(ctx, `COMMIT`)
+	}
+	return result, err
+}
+
+// asWritten returns an error when the row is not what an edit leads to.
+func (s *FS) asWritten(ctx context.Context, h *handle, e edit) error {
+	f, err := s.load(ctx, h, h.w.file, e.path)
+	var broken *rowError
+	switch {
+	case errors.Is(err, vfs.ErrNotFound) && e.to == "":
+		return nil
+	case errors.Is(err, vfs.ErrNotFound), errors.As(err, &broken):
+		return errRules
+	case err != nil:
+		return err
+	case f.Revision != e.to || f.typ != "text" || f.Content != e.content:
+		return errRules
+	}
+	return nil
+}
+
+// longestStatement bounds what triggers may take that run with a change; the wait
+// for others and for the disk at its commit is no part of it.
+const longestStatement = time.Minute
+
 // uninterrupted returns the context that a statement which changes the table
 // runs under. Connections opened here wait for others only as long as they were
-// told to; those of the caller might wait for ever.
-func (d *database) uninterrupted(ctx context.Context) (context.Context, func()) {
+// told to, and triggers of theirs may run for longestStatement; those of the caller
+// might wait for ever.
+func (d *database) uninterrupted(ctx context.Context, rules bool) (context.Context, func()) {
 	ctx = context.WithoutCancel(ctx)
-	if d.own {
+	switch {
+	case d.own && rules:
+		return context.WithTimeout(ctx, d.longest)
+	case d.own:
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, d.opts.BusyTimeout)

@@ -57,7 +57,7 @@ func (s *FS) replace(ctx context.Context, path, content string, expected vfs.Rev
 	}
 	now := s.db.opts.Now()
 	rev := s.db.opts.NewRevision(now, expected)
-	did, err := s.change(ctx, h, edit{path, expected, rev}, func(ctx context.Context) (sql.Result, error) {
+	did, err := s.change(ctx, h, edit{path, content, expected, rev}, func(ctx context.Context) (sql.Result, error) {
 		if expected == "" {
 			return h.w.exec(ctx, h.w.insert, s.space.name, path, keyOf(path), content, string(rev))
 		}
@@ -139,7 +139,7 @@ func (s *FS) remove(ctx context.Context, path string, expected vfs.Revision) (ui
 	}
 	did := unchanged
 	if expected != "" { // no rule-abiding row has an empty revision
-		did, err = s.change(ctx, h, edit{path, expected, ""}, func(ctx context.Context) (sql.Result, error) {
+		did, err = s.change(ctx, h, edit{path, "", expected, ""}, func(ctx context.Context) (sql.Result, error) {
 			return h.w.exec(ctx, h.w.delete, s.space.name, path, string(expected))
 		})
 	}
