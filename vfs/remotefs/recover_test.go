@@ -163,11 +163,12 @@ func (s stuck) Route(context.Context, string) (vfs.Route, error) {
 // TestSilentAgent: an agent that does not answer in time is away, and back when it
 // answers.
 func TestSilentAgent(t *testing.T) {
+	t.Parallel()
 	addr := socketAddr(t)
 	b := stuck{memory(t, nil), make(chan struct{})}
 	serve(t, listen(t, addr), b, nil)
-	c := dial(t, addr, &remotefs.DialOptions{Timeout: 500 * time.Millisecond})
-	if _, err := c.Route(t.Context(), "/a"); !errors.Is(err, vfs.ErrUnavailable) || !strings.Contains(err.Error(), "did not answer within 500ms") {
+	c := dial(t, addr, &remotefs.DialOptions{Timeout: 2 * time.Second})
+	if _, err := c.Route(t.Context(), "/a"); !errors.Is(err, vfs.ErrUnavailable) || !strings.Contains(err.Error(), "did not answer within 2s") {
 		t.Errorf("Route = %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -106,6 +106,7 @@ func TestErrorsKeepTheirKind(t *testing.T) {
 
 // TestCancelReachesTheAgent ends a request there when its caller gives up.
 func TestCancelReachesTheAgent(t *testing.T) {
+	t.Parallel()
 	o, c := serveOdd(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
@@ -121,8 +122,8 @@ func TestCancelReachesTheAgent(t *testing.T) {
 	if err := <-o.ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the agent's context ended with %v", err)
 	}
-	_, short := serveOdd(t, &remotefs.DialOptions{Timeout: 300 * time.Millisecond})
-	if _, err := short.Read(t.Context(), "/waits"); err == nil || !strings.Contains(err.Error(), "did not answer within 300ms") {
+	_, short := serveOdd(t, &remotefs.DialOptions{Timeout: 2 * time.Second})
+	if _, err := short.Read(t.Context(), "/waits"); err == nil || !strings.Contains(err.Error(), "did not answer within 2s") {
 		t.Errorf("a request that takes too long: %v", err)
 	}
 }

@@ -46,15 +46,16 @@ func awaitStopped(t *testing.T, pid int) {
 
 // TestStoppedAgent gives up on an agent that hangs, within the bound.
 func TestStoppedAgent(t *testing.T) {
+	t.Parallel()
 	addr := socketAddr(t)
 	process := startAgent(t, addr)
-	c := dial(t, addr, &remotefs.DialOptions{Timeout: 500 * time.Millisecond})
+	c := dial(t, addr, &remotefs.DialOptions{Timeout: 2 * time.Second})
 	if err := process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	awaitStopped(t, process.Pid)
 	_, err := c.Read(t.Context(), "/seeded")
-	if err == nil || !strings.Contains(err.Error(), "did not answer within 500ms") {
+	if err == nil || !strings.Contains(err.Error(), "did not answer within 2s") {
 		t.Errorf("a read: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -62,7 +63,7 @@ func TestStoppedAgent(t *testing.T) {
 	if _, err := c.Write(ctx, "/a", "", ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("a write whose context ended before: %v", err)
 	}
-	if _, err := remotefs.Dial(t.Context(), addr, &remotefs.DialOptions{Timeout: 500 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "does not answer") {
+	if _, err := remotefs.Dial(t.Context(), addr, &remotefs.DialOptions{Timeout: 2 * time.Second}); err == nil || !strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("a new client: %v", err)
 	}
 	if err := process.Signal(syscall.SIGCONT); err != nil {
