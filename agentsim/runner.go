@@ -65,7 +65,11 @@ func (r *Runner) paths() []string {
 	return r.Paths
 }
 
-// List returns the locations of the selected scenarios, in order of name.
+// ErrNoMatch is matched by the error of a Runner whose Match selects no scenario.
+var ErrNoMatch = errors.New("no scenario has a name that is asked for")
+
+// List returns the locations of the selected scenarios, in order of name. Errors: none
+// is found, or none of those is selected; ErrNoMatch where that is due to Match.
 func (r *Runner) List() ([]Location, error) {
 	found, err := Find(r.Golden, r.paths()...)
 	if err != nil {
@@ -75,7 +79,7 @@ func (r *Runner) List() ([]Location, error) {
 		return r.Match != nil && !r.Match.MatchString(l.Name) || r.Only != nil && !library.Among(l.Path, r.Only)
 	})
 	if len(selected) == 0 && r.Match != nil {
-		return nil, fmt.Errorf("no scenario has a name that matches %s, see the names of all %d with goliathfs replay --list", r.Match, len(found))
+		return nil, fmt.Errorf("%w: none of the %d found matches %s", ErrNoMatch, len(found), r.Match)
 	}
 	if len(selected) == 0 {
 		return nil, fmt.Errorf("none of the %d scenarios asked for is among the %d found, look in another directory", len(r.Only), len(found))

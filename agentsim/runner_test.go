@@ -261,7 +261,7 @@ func TestReview(t *testing.T) {
 func TestRunnerErrors(t *testing.T) {
 	dir := tree(t, map[string]string{"scenarios/a/s.txtar": scenario(look)})
 	r := agentsim.Runner{Paths: []string{dir}, Match: regexp.MustCompile("zzz")}
-	if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no scenario has a name") {
+	if _, err := r.Run(t.Context()); !errors.Is(err, agentsim.ErrNoMatch) || strings.Contains(err.Error(), "goliathfs ") {
 		t.Errorf("a pattern without a match gave %v", err)
 	}
 	r = agentsim.Runner{Paths: []string{dir + "/none"}}

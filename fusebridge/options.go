@@ -11,7 +11,7 @@ import (
 
 // ErrUnsupported is returned by Mount and its companions on systems other than
 // Linux.
-var ErrUnsupported = fmt.Errorf("mounting needs Linux: %w", errors.ErrUnsupported)
+var ErrUnsupported = fmt.Errorf("mounting needs Linux and FUSE, and this system is another one: %w", errors.ErrUnsupported)
 
 // ErrNotEmpty is returned by Mount for a directory with files, unless Options.NonEmpty
 // allows it.

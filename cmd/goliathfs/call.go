@@ -177,15 +177,18 @@ func (o *callOptions) single(ctx context.Context, runner *toolcall.Runner, out *
 			out.JSON(struct {
 				Error *toolcall.Failure `json:"error"`
 			}{toolcall.FailureOf(err)})
-		} else {
+		} else if ctx.Err() == nil {
 			if pages > 0 {
 				out.Printf("\n")
 			}
 			out.Printf("%s", refusal.Error())
 		}
 		err = errReported
+		if ctx.Err() != nil { // a person ended it, and no model reads on
+			err = ctx.Err()
+		}
 	}
-	if terminal && !o.asJSON {
+	if terminal && !o.asJSON && ctx.Err() == nil {
 		out.Printf("\n")
 	}
 	if flushErr := out.Flush(); flushErr != nil {

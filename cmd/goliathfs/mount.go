@@ -86,6 +86,8 @@ func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
 		}
 		server, err := fusebridge.Mount(cmd.Context(), s.Backend, dir, &o.bridge)
 		switch {
+		case errors.Is(err, fusebridge.ErrUnsupported):
+			return errNoMounts(s.Spec)
 		case errors.Is(err, fusebridge.ErrNotEmpty):
 			return fmt.Errorf("%w, or mount over it with --nonempty", err)
 		case err != nil:
@@ -100,6 +102,12 @@ func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
 			o.bridge.Name, server.Dir(), access, shellWord(server.Dir()))
 		return server.Wait()
 	})
+}
+
+// errNoMounts says what there is instead on a system without mounts.
+func errNoMounts(spec storeurl.Spec) error {
+	store := storeWords(spec)
+	return fmt.Errorf("only Linux can mount a store: look into it with goliathfs ls %[1]s and goliathfs cat %[1]s PATH, or take its files out with goliathfs copy %[1]s dir:FOLDER", store)
 }
 
 // absolute makes the name of a store understood from every directory, for who

@@ -114,7 +114,7 @@ func (o *replayOptions) run(cmd *cobra.Command) error {
 		// nothing here, and --failed says so when it is asked for.
 		_ = last.Note(noting.failed)
 		if err != nil {
-			return err
+			return withNames(err)
 		}
 		switch {
 		case !sum.OK():
@@ -195,7 +195,7 @@ func stepSummary(format string) (io.Writer, func(), error) {
 func (o *replayOptions) printList(out *output) error {
 	found, err := o.runner.List()
 	if err != nil {
-		return err
+		return withNames(err)
 	}
 	var failures []error
 	for _, l := range found {
@@ -210,4 +210,12 @@ func (o *replayOptions) printList(out *output) error {
 		}
 	}
 	return errors.Join(append(failures, out.Flush())...)
+}
+
+// withNames adds to an error that no scenario was selected how to see their names.
+func withNames(err error) error {
+	if errors.Is(err, agentsim.ErrNoMatch) {
+		return fmt.Errorf("%w, see their names with goliathfs replay --list", err)
+	}
+	return err
 }

@@ -31,7 +31,7 @@ func (o *replayOptions) lastFailed() (lastfailed.File, error) {
 	o.runner.Only = nil
 	found, err := o.runner.List()
 	if err != nil {
-		return file, err
+		return file, withNames(err)
 	}
 	for _, l := range found {
 		if path, err := filepath.Abs(l.Path); err == nil && slices.Contains(failed, path) {
