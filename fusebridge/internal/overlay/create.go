@@ -23,31 +23,36 @@ func (o *Overlay) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string,
 		return status
 	}
 	defer ctx.Release()
-	d, found, status := o.create(in.NodeId, name, fresh)
-	switch {
-	case status != fuse.OK:
-		return status
-	case found != nil: // it came since the kernel looked: open it as it is
-		if status := o.openWrite(ctx, found, in.Pid, in.Flags, &out.OpenOut); status != fuse.OK {
-			return status
-		}
-	}
 	o.Tree.Lock()
-	defer o.Tree.Unlock()
-	if found == nil {
-		found = d.file
+	d, found, status := o.create(in.NodeId, name, fresh)
+	if status == fuse.OK && found == nil {
 		out.Fh, out.OpenFlags = o.addHandle(d), fuse.FOPEN_KEEP_CACHE
 		d.uses--
+		o.EnterFile(d.file, &out.EntryOut) // before an agent can replace it, so that the kernel is told when one does
 	}
-	o.EnterFile(found, &out.EntryOut)
-	return fuse.OK
+	if found != nil { // it came since the kernel looked
+		o.Tree.RefFile(found)
+	}
+	o.Tree.Unlock()
+	if status != fuse.OK || found == nil {
+		return status
+	}
+	status = o.openWrite(ctx, found, in.Pid, in.Flags, &out.OpenOut)
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	if status == fuse.OK {
+		o.EnterFile(found, &out.EntryOut)
+	}
+	o.Tree.Forget(found.ID, 1)
+	if d := o.drafts[found]; d != nil {
+		o.forget(d)
+	}
+	return status
 }
 
 // create puts a new file into the tree, in use. Where there is one already it returns
-// that, unless it was to be a fresh one.
+// that, unless it was to be a fresh one. The tree's lock is held.
 func (o *Overlay) create(parent uint64, name string, fresh bool) (d *draft, found *tree.File, status fuse.Status) {
-	o.Tree.Lock()
-	defer o.Tree.Unlock()
 	dir, path, status := o.place(parent, name)
 	if status != fuse.OK {
 		return nil, nil, status
@@ -132,7 +137,9 @@ func (o *Overlay) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, o
 		return status
 	}
 	defer ctx.Release()
+	o.Tree.Lock()
 	d, _, status := o.create(in.NodeId, name, true)
+	o.Tree.Unlock()
 	if status != fuse.OK {
 		return status
 	}
