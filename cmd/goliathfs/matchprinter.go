@@ -28,7 +28,7 @@ type matchColours struct{ path, line, match, reset string }
 
 func newMatchPrinter(cmd *cobra.Command, o *grepOptions) *matchPrinter {
 	p := &matchPrinter{output: newOutput(cmd), o: o, terminal: isTerminal(cmd.OutOrStdout())}
-	if file, ok := unscreened(cmd.OutOrStdout()); ok && p.terminal {
+	if file, ok := unscreened(cmd.OutOrStdout()); ok && p.terminal && !o.json {
 		p.output = outputTo(file) // colours are the printer's own, and each text it makes visible
 	}
 	if p.terminal && wantsColour() {
