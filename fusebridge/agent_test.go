@@ -81,6 +81,7 @@ func (l *lines) await(t *testing.T, text string) {
 // TestRunningAgent looks into an agent through its socket, and goes on when the
 // agent goes away and comes back.
 func TestRunningAgent(t *testing.T) {
+	t.Parallel()
 	addr := "unix:" + filepath.Join(t.TempDir(), "s")
 	big := strings.Repeat("0123456789abcdef", 1<<14)
 	mem := newMem(t, map[string]string{"/f": "one\n", "/d/unread": big})
@@ -182,6 +183,7 @@ func TestAgentComesBackWritable(t *testing.T) {
 // TestAgentBehindARoute: a store that is away is noticed behind a route, below a
 // directory and as a view just as by itself.
 func TestAgentBehindARoute(t *testing.T) {
+	t.Parallel()
 	for name, wrap := range map[string]func(vfs.Backend) (b vfs.Backend, dir string, err error){
 		"route": func(client vfs.Backend) (vfs.Backend, string, error) {
 			b, err := routefs.New(newMem(t, map[string]string{"/top": "top\n"}), []routefs.Route{{Prefix: "/agent", Backend: client}}, nil)

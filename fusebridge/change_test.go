@@ -260,6 +260,7 @@ func (b breaking) Watch(ctx context.Context, dir string, fn func(vfs.Event)) err
 
 // TestBrokenWatch: after a watch failed, changes show nevertheless.
 func TestBrokenWatch(t *testing.T) {
+	t.Parallel()
 	b := breaking{newMem(t, map[string]string{"/f": "0"}), make(chan struct{})}
 	s := mount(t, b, &fusebridge.Options{Poll: 10 * time.Millisecond})
 	look := newLooker(t)

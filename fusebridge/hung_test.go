@@ -13,6 +13,7 @@ import (
 // TestHungMounts: servers that are stopped are told as such. Nothing is
 // mounted over them, but their mounts go when asked.
 func TestHungMounts(t *testing.T) {
+	t.Parallel()
 	needFuse(t)
 	const servers = 6
 	hung := map[string]bool{}

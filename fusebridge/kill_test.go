@@ -245,6 +245,7 @@ func (h hanging) Read(ctx context.Context, _ string) (vfs.File, error) {
 // TestHangingStore: a read of a store that does not answer fails within the
 // bound, and when the context of the mount ends.
 func TestHangingStore(t *testing.T) {
+	t.Parallel()
 	needFuse(t)
 	h := hanging{newMem(t, map[string]string{"/f": "x\n"}), make(chan struct{}, 100)}
 	t.Run("bound", func(t *testing.T) {

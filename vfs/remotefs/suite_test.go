@@ -82,12 +82,22 @@ func tokenFile(t *testing.T, token string) string {
 
 const token = "a-token-of-24-characters"
 
-// conforms runs the suite on clients of a server that start returns the address
-// of.
-func conforms(t *testing.T, opts *remotefs.DialOptions, start func(t *testing.T, b vfs.Backend) (addr string)) {
+// suite is vfstest.TestBackend, or less of it.
+type suite = func(*testing.T, vfstest.Config)
+
+// alone runs the suite on the client, and not behind wrappers.
+func alone(t *testing.T, cfg vfstest.Config) {
+	t.Helper()
+	if err := vfstest.Check(t, cfg); err != nil {
+		t.Error(err)
+	}
+}
+
+// conforms runs a suite on clients of a server that start returns the address of.
+func conforms(t *testing.T, run suite, opts *remotefs.DialOptions, start func(t *testing.T, b vfs.Backend) (addr string)) {
 	var mu sync.Mutex
 	addrs := map[vfs.Backend]string{}
-	vfstest.TestBackend(t, vfstest.Config{
+	run(t, vfstest.Config{
 		BuiltIn: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
 			addr := start(t, memory(t, seed))
@@ -106,16 +116,17 @@ func conforms(t *testing.T, opts *remotefs.DialOptions, start func(t *testing.T,
 }
 
 func TestUnix(t *testing.T) {
-	conforms(t, nil, func(t *testing.T, b vfs.Backend) string {
+	conforms(t, vfstest.TestBackend, nil, func(t *testing.T, b vfs.Backend) string {
 		addr := socketAddr(t)
 		serve(t, listen(t, addr), b, &remotefs.ServeOptions{Writable: true})
 		return addr
 	})
 }
 
+// TestTCP runs the suite behind wrappers, as TestUnix does, with GOLIATHFS_FULL only.
 func TestTCP(t *testing.T) {
 	file := tokenFile(t, token)
-	conforms(t, &remotefs.DialOptions{TokenFile: file}, func(t *testing.T, b vfs.Backend) string {
+	conforms(t, pick(alone, alone, vfstest.TestBackend), &remotefs.DialOptions{TokenFile: file}, func(t *testing.T, b vfs.Backend) string {
 		l := listen(t, "tcp:127.0.0.1:0")
 		serve(t, l, b, &remotefs.ServeOptions{Writable: true, TokenFile: file})
 		return "tcp:" + l.Addr().String()
