@@ -35,7 +35,7 @@ func (Badger) Open(ctx context.Context, o Options) (Database, error) {
 		case err == nil:
 			o.Note(fmt.Sprintf("the last writer of %s was killed, so it was opened for writing once, which took in what that had left", o.Name))
 		case errors.Is(err, fs.ErrPermission):
-			err = fmt.Errorf("%w, which this user may not: have its owner look at it with goliathfs ls %s", bareOpen(reason), o.Name)
+			return nil, fmt.Errorf("%w, which this user may not: have its owner look at it with goliathfs ls %s", bareOpen(reason), o.Name)
 		}
 	}
 	if err != nil {
