@@ -51,6 +51,12 @@ func TestWhenThereIsAnIndex(t *testing.T) {
 			if err == nil {
 				_, err = b.Write(t.Context(), "/c", "12", info.Revision)
 			}
+			if err == nil { // what was removed does not count
+				info, err = b.Write(t.Context(), "/gone", "123456789", "")
+			}
+			if err == nil {
+				err = b.Remove(t.Context(), "/gone", info.Revision)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
