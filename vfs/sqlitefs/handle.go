@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/tablerow"
 )
 
 // The one table, and its index. A phone's database has them in the same words.
@@ -77,7 +79,7 @@ type preparer interface {
 // newHandle looks at the database, makes the table unless readOnly, and prepares
 // the statements.
 func newHandle(ctx context.Context, db *sql.DB, readOnly bool) (*handle, error) {
-	h := &handle{db: db, max: maxContent}
+	h := &handle{db: db, max: tablerow.MaxContent}
 	if err := h.look(ctx, readOnly); err != nil {
 		return nil, otherTable(err)
 	}

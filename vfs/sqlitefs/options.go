@@ -3,11 +3,10 @@ package sqlitefs
 import (
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/goliathfs/goliathfs/vfs/revision"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/tablerow"
 )
 
 // Options adjust a store; nil or the zero value is the default.
@@ -74,15 +73,5 @@ func (o *Options) filled() (Options, error) {
 	if f.Now == nil {
 		f.Now = time.Now
 	}
-	return f, checkNamespace(f.Namespace)
-}
-
-func checkNamespace(name string) error {
-	if strings.TrimSpace(name) == "" {
-		return fmt.Errorf("%w: a namespace must not be blank, give it a name", fs.ErrInvalid)
-	}
-	if !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-		return fmt.Errorf("%w: a namespace must be valid UTF-8 without NUL", fs.ErrInvalid)
-	}
-	return nil
+	return f, tablerow.CheckNamespace(f.Namespace)
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/tablerow"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -79,8 +80,8 @@ func checkText(f loaded) error {
 	switch {
 	case f.typ != "text":
 		return fmt.Errorf("%w: the row holds a %s where text belongs, so check the store and repair it", vfs.ErrNotText, f.typ)
-	case f.Content == "" && f.bytes > 0, len(f.Content) > maxContent:
-		return fmt.Errorf("%w: the row holds %d bytes where at most %d are read, so split it into several files", vfs.ErrTooLarge, f.bytes, maxContent)
+	case f.Content == "" && f.bytes > 0, len(f.Content) > tablerow.MaxContent:
+		return fmt.Errorf("%w: the row holds %d bytes where at most %d are read, so split it into several files", vfs.ErrTooLarge, f.bytes, tablerow.MaxContent)
 	case !utf8.ValidString(f.Content):
 		return fmt.Errorf("%w: the row's bytes are broken, so check the store and repair it", vfs.ErrNotText)
 	}
@@ -148,12 +149,12 @@ func (s *FS) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Pa
 			return vfs.Page{}, err
 		}
 	}
-	base := keyOf(dir) + "002f"
+	base := tablerow.KeyOf(dir) + "002f"
 	if dir == "/" {
 		base = "002f"
 	}
 	from, end := base, base[:len(base)-4]+"0030"
-	if after := keyOf(opts.After); after > from {
+	if after := tablerow.KeyOf(opts.After); after > from {
 		from = after
 	}
 	var page vfs.Page

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/tablerow"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -56,7 +57,7 @@ func NewLazy(open func(context.Context) (*sql.DB, error), opts *Options) (*FS, e
 // shares connections and watchers with s; closing it does nothing. Errors: a
 // blank name.
 func (s *FS) Namespace(name string) (*FS, error) {
-	if err := checkNamespace(name); err != nil {
+	if err := tablerow.CheckNamespace(name); err != nil {
 		return nil, err
 	}
 	return &FS{s.db, s.db.space(name), false}, nil
@@ -126,7 +127,7 @@ func scanNames(ctx context.Context, db *sql.DB) ([]string, error) {
 		if err := rows.Scan(&name); err != nil {
 			return nil, err
 		}
-		if checkNamespace(name) == nil {
+		if tablerow.CheckNamespace(name) == nil {
 			names = append(names, name)
 		}
 	}

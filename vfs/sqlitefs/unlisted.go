@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/tablerow"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -36,25 +37,25 @@ func (s *FS) scanUnlisted(ctx context.Context, h *handle, dir string) ([]vfs.Lef
 	if dir != "/" { // "0" follows "/"
 		query, args = query+` AND (path = ?2 OR path > ?2 || '/' AND path < ?2 || '0')`, append(args, dir)
 	}
-	rows, err := h.db.QueryContext(ctx, query, args...)
+	all, err := h.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer all.Close()
 	var found []vfs.LeftOut
-	for rows.Next() {
-		row := storedRow{namespace: s.space.name, content: ""}
-		if err := rows.Scan(&row.path, &row.key, &row.rev); err != nil {
+	for all.Next() {
+		row := tablerow.Row{Namespace: s.space.name, Content: ""}
+		if err := all.Scan(&row.Path, &row.Key, &row.Revision); err != nil {
 			return nil, err
 		}
-		path, rev := scanned(row.path, row.rev)
-		key, _ := row.key.(string)
+		path, rev := scanned(row.Path, row.Revision)
+		key, _ := row.Key.(string)
 		if checkRow(path, key, rev) == nil {
 			continue
 		}
-		if m := judge(row); len(m.faults) > 0 {
-			found = append(found, vfs.LeftOut{Path: show(row.path), Err: errors.New(m.faults[0].detail)})
+		if v := tablerow.Judge(row); len(v.Faults) > 0 {
+			found = append(found, vfs.LeftOut{Path: tablerow.Text(row.Path), Err: errors.New(v.Faults[0].Detail)})
 		}
 	}
-	return found, rows.Err()
+	return found, all.Err()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/tablerow"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -59,7 +60,7 @@ func (s *FS) replace(ctx context.Context, path, content string, expected vfs.Rev
 	rev := s.db.opts.NewRevision(now, expected)
 	did, err := s.change(ctx, h, edit{path, content, expected, rev}, func(ctx context.Context) (sql.Result, error) {
 		if expected == "" {
-			return h.w.exec(ctx, h.w.insert, s.space.name, path, keyOf(path), content, string(rev))
+			return h.w.exec(ctx, h.w.insert, s.space.name, path, tablerow.KeyOf(path), content, string(rev))
 		}
 		return h.w.exec(ctx, h.w.update, s.space.name, path, string(expected), content, string(rev))
 	})

@@ -1,4 +1,4 @@
-package sqlitefs
+package tablerow_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/tablerow"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -18,14 +19,14 @@ func FuzzKey(f *testing.F) {
 		if !utf8.ValidString(a) || !utf8.ValidString(b) {
 			return
 		}
-		ka, kb := keyOf(a), keyOf(b)
+		ka, kb := tablerow.KeyOf(a), tablerow.KeyOf(b)
 		if got, want := strings.Compare(ka, kb), vpath.Compare(a, b); (got < 0) != (want < 0) || (got == 0) != (want == 0) {
 			t.Errorf("keys of %q and %q compare as %d, paths as %d", a, b, got, want)
 		}
 		if len(ka) != 4*len(utf16.Encode([]rune(a))) {
 			t.Errorf("the key of %q is %q", a, ka)
 		}
-		if !isKeyOf(ka, a) || isKeyOf(ka, b) != (a == b) || isKeyOf(ka+"0", a) || isKeyOf(strings.TrimSuffix(ka, "0"), a) != !strings.HasSuffix(ka, "0") {
+		if !tablerow.IsKeyOf(ka, a) || tablerow.IsKeyOf(ka, b) != (a == b) || tablerow.IsKeyOf(ka+"0", a) || tablerow.IsKeyOf(strings.TrimSuffix(ka, "0"), a) != !strings.HasSuffix(ka, "0") {
 			t.Errorf("isKeyOf is wrong about %q and %q", a, b)
 		}
 	})
