@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/goliathfs/goliathfs/vfs"
 )
 
 // conflicts keeps the bytes of edits that could not be committed, outside the store,
@@ -83,13 +85,21 @@ func (c *conflicts) measure(dir string) bool {
 func (c *conflicts) keep(path, text string, why error) bool {
 	file, err := c.write(path, text)
 	if err != nil {
-		c.log.Error("an edit was refused and could not be kept", "path", path, "refused", why, "error", err)
+		c.log.Error("an edit was refused and could not be kept", "path", path, "because", reason(why), "error", err)
 		return false
 	}
 	c.kept.Add(1)
-	c.log.Warn("an edit was refused, what was typed is kept aside", "path", path, "refused", why, "kept", file)
+	c.log.Warn("an edit was refused, what was typed is kept aside", "path", path, "because", reason(why), "kept", file)
 	c.measure(filepath.Dir(file))
 	return true
+}
+
+// reason words why an edit was refused, for who reads the log.
+func reason(why error) string {
+	if errors.Is(why, vfs.ErrConflict) || errors.Is(why, syscall.ESTALE) {
+		return "someone else changed the file since it was read"
+	}
+	return why.Error()
 }
 
 func (c *conflicts) write(path, text string) (string, error) {
