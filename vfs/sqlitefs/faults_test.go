@@ -363,5 +363,5 @@ func TestRights(t *testing.T) {
 	chmod(file, 0o600)
 	chmod(dir, 0o500)
 	refuse(file, "the database file or its folder cannot be written")
-	refuse(filepath.Join(dir, "new.db"), "no database can be made in this folder")
+	refuse(filepath.Join(dir, "new.db"), "no file can be made in its folder, look at the rights of that")
 }
