@@ -117,7 +117,7 @@ var worlds = map[string]func(t *testing.T, kind string) world{
 // rounds is how many histories of a kind are played.
 func rounds(few int) int {
 	if os.Getenv("GOLIATHFS_FULL") != "" {
-		return few * 30
+		return few * 20
 	}
 	return few
 }
