@@ -15,6 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goliathfs/goliathfs/agentsim"
+	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
+	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
@@ -34,6 +37,10 @@ type RecordOptions struct {
 	Files map[string]string
 	// Writable offers the tools that change files.
 	Writable bool
+	// Tokenizer is the name of the counter of the tools' budgets, which the scenario
+	// then names too, and Tokenizers knows it; "" means the estimate.
+	Tokenizer  string
+	Tokenizers agentsim.Tokenizers
 	// Program is the path of the goliathfs command, for {goliathfs}.
 	Program string
 	// System keeps the system prompts, in the scenario's description.
@@ -71,11 +78,18 @@ func Record(ctx context.Context, opts RecordOptions) (*Recording, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the files cannot be offered: %w", err)
 	}
-	tools, err := agenttool.New(agenttool.Options{Backend: files, Writable: opts.Writable})
+	_, count, err := replay.Options{Tokenizer: opts.Tokenizer, Tokenizers: opts.Tokenizers}.Counter(&scenario.Scenario{})
 	if err != nil {
 		return nil, err
 	}
-	res := newResults(tools, 0, agenttool.EstimateTokens)
+	if count == nil {
+		count = agenttool.EstimateTokens
+	}
+	tools, err := agenttool.New(agenttool.Options{Backend: files, Writable: opts.Writable, CountTokens: count})
+	if err != nil {
+		return nil, err
+	}
+	res := newResults(tools, 0, count)
 	st := &stage{}
 	if err := st.open(recorder, res, opts.Files != nil, mcpSpec{}); err != nil {
 		return nil, err

@@ -28,6 +28,9 @@ func (r *Recording) Scenario(description string) ([]byte, error) {
 		r.writeSystem(&b)
 	}
 	b.WriteString("-- scenario.yaml --\nversion: 1\n")
+	if r.opts.Tokenizer != "" {
+		fmt.Fprintf(&b, "tokenizer: %s\n", r.opts.Tokenizer)
+	}
 	if r.opts.Writable {
 		b.WriteString("filesystem: {readOnly: false}\n")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/blackbox"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/tiktoken"
 )
 
 type recordOptions struct {
@@ -50,6 +51,7 @@ you share it, then run goliathfs replay --run-agents --update on it.`,
 	f.StringVar(&o.store, "store", "", "give the agent the tools, over a copy of the store at this `URL`")
 	f.StringVar(&o.out, "out", "scenario.txtar", "the `file` of the scenario")
 	f.BoolVar(&o.rec.Writable, "allow-writes", false, "offer writeFile, editFile and deleteFile, which change the copy")
+	registerTokenizer(cmd, &o.rec.Tokenizer, "")
 	f.BoolVar(&o.rec.System, "with-system", false, "keep the system prompts, in the scenario's description")
 	return cmd
 }
@@ -69,6 +71,10 @@ func (o *recordOptions) checkArgs(cmd *cobra.Command, args []string) error {
 }
 
 func (o *recordOptions) run(cmd *cobra.Command, args []string) error {
+	if err := checkTokenizer(o.rec.Tokenizer); err != nil {
+		return err
+	}
+	o.rec.Tokenizers = tiktoken.Named
 	if _, err := os.Lstat(o.out); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s exists already, move it away or choose another --out", o.out)
 	}
