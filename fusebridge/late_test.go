@@ -4,6 +4,7 @@ package fusebridge_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -93,5 +94,38 @@ func TestOpenIsNotAsked(t *testing.T) {
 	run(t, "sh", "-c", "cd "+s.Dir()+" && cat f g f g")
 	if got := s.Counters().Requests["open"]; got > 1 {
 		t.Errorf("it was asked at %d openings", got)
+	}
+}
+
+// TestAppendBesideAnIdleWriter: who appends to a file that another process changed
+// loses nothing, though a third has it open for writing and typed nothing.
+func TestAppendBesideAnIdleWriter(t *testing.T) {
+	for name, stores := range lateStores(t) {
+		t.Run(name, func(t *testing.T) {
+			here, other := stores[0], stores[1]
+			write(t, other, "/f", "0\n")
+			opts := writable(t)
+			opts.Poll = time.Hour
+			s := mount(t, here, opts)
+			out := run(t, "sh", "-c", "cd "+s.Dir()+" && exec 3<>f && cat f && echo one >>f && cat f")
+			if out != "0\n0\none\n" {
+				t.Fatalf("the mount shows %q", out)
+			}
+			hold, err := os.OpenFile(under(s, "/f"), os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer hold.Close()
+			write(t, other, "/f", "0\none\ntheirs\n")
+			if out, err := shell(t, s.Dir(), "echo ours >>f"); err != nil {
+				t.Fatalf("%v %s", err, out)
+			}
+			if got, want := stored(t, other)["/f"], "0\none\ntheirs\nours\n"; got != want {
+				t.Errorf("the store has %q, want %q", got, want)
+			}
+			if c := s.Counters(); c.Conflicts > 0 {
+				t.Errorf("%d edits were kept aside", c.Conflicts)
+			}
+		})
 	}
 }

@@ -33,7 +33,7 @@ func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOu
 		defer ctx.Release()
 		return o.openWrite(ctx, f, in.Pid, in.Flags, out)
 	case d == nil && o.Late():
-		if status := o.Hold(cancel, in.NodeId, out); status != fuse.OK {
+		if status := o.Hold(cancel, in.NodeId, in.Pid, out); status != fuse.OK {
 			return status
 		}
 		out.Fh = holder
@@ -103,7 +103,7 @@ func (o *Overlay) addHandle(d *draft) uint64 {
 func (o *Overlay) current(ctx *view.Context, d *draft) fuse.Status {
 	o.Tree.Lock()
 	stale := d.file.Superseded && d.state != Unlinked
-	idle := d.state == Clean && len(d.handles) == 0
+	idle := d.state == Clean // who has it open and typed nothing may have closed it just now
 	o.Tree.Unlock()
 	switch {
 	case stale:

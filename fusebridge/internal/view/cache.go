@@ -102,6 +102,20 @@ func (c *contents) load(ctx context.Context, at *list.Element) (vfs.File, error)
 	return got.file, got.err
 }
 
+// put keeps a file that was read, for who is about to read it.
+func (c *contents) put(f vfs.File) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := contentKey{f.Path, f.Revision}
+	if c.byKey[key] != nil {
+		return
+	}
+	got := &content{key: key, done: make(chan struct{}), file: f}
+	close(got.done)
+	c.byKey[key] = c.order.PushFront(got)
+	c.keep(c.byKey[key])
+}
+
 // keep counts a loaded content and makes room for it, or forgets it.
 func (c *contents) keep(at *list.Element) {
 	got := at.Value.(*content)

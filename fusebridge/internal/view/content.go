@@ -38,6 +38,9 @@ func (v *View) Content(ctx *Context, f *tree.File) (string, error) {
 			continue
 		case now.superseded || v.late || !v.Follow.watching.Load():
 			v.stale.Add(1)
+			if err == nil {
+				v.contents.put(file) // it is what will be asked for next
+			}
 			v.lookAgain(f, file, err)
 			return "", errStale
 		}

@@ -17,6 +17,25 @@ import (
 // had. The tree's lock guards it.
 type opened struct {
 	files map[*tree.File]*heldText
+	again map[uint32]string // by process, the path whose opening was answered ESTALE last
+}
+
+// maxAgain bounds the memory of openings that are to be made again.
+const maxAgain = 1024
+
+// isAgain reports whether an opening is the one that the kernel makes again after
+// ESTALE. There is no third one.
+func (o *opened) isAgain(pid uint32, path string) bool {
+	last, ok := o.again[pid]
+	delete(o.again, pid)
+	return ok && last == path
+}
+
+func (o *opened) expectAgain(pid uint32, path string) {
+	if len(o.again) >= maxAgain {
+		clear(o.again)
+	}
+	o.again[pid] = path
 }
 
 // heldText is the content of a file that is open so many times.
@@ -25,7 +44,9 @@ type heldText struct {
 	opens int
 }
 
-func newOpened() *opened { return &opened{files: map[*tree.File]*heldText{}} }
+func newOpened() *opened {
+	return &opened{files: map[*tree.File]*heldText{}, again: map[uint32]string{}}
+}
 
 func (o *opened) textOf(f *tree.File) *string {
 	if held := o.files[f]; held != nil {
@@ -42,29 +63,33 @@ func (v *View) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) 
 	if !v.late {
 		return fuse.ENOSYS
 	}
-	return v.Hold(cancel, in.NodeId, out)
+	return v.Hold(cancel, in.NodeId, in.Pid, out)
 }
 
 // Hold opens a file of a store that others change, and keeps its bytes until LetGo.
 // Where the store has another revision by now, it shows that one and answers ESTALE,
-// upon which the kernel looks the name up again.
-func (v *View) Hold(cancel <-chan struct{}, id uint64, out *fuse.OpenOut) fuse.Status {
+// upon which the kernel looks the name up again, once: so what a process finds then is
+// what it gets, though it may have been replaced again meanwhile.
+func (v *View) Hold(cancel <-chan struct{}, id uint64, pid uint32, out *fuse.OpenOut) fuse.Status {
 	out.OpenFlags = fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH
 	v.Tree.Lock()
 	f := v.Tree.FileByID(id)
+	again := f != nil && v.opened.isAgain(pid, f.Path)
 	v.Tree.Unlock()
 	if f == nil {
 		return fuse.Status(syscall.ESTALE)
 	}
 	ctx := v.Context(cancel, f)
 	defer ctx.Release()
-	if v.atHand(f) { // so reading it would not ask the store
+	if !again && v.atHand(f) { // so reading it would not ask the store
 		if status := v.Renew(ctx, f); status != fuse.OK {
+			v.againFor(pid, f, status)
 			return status
 		}
 	}
 	text, err := v.Content(ctx, f)
 	if errors.Is(err, errStale) {
+		v.againFor(pid, f, fuse.Status(syscall.ESTALE))
 		return fuse.Status(syscall.ESTALE)
 	}
 	if err != nil {
@@ -79,6 +104,16 @@ func (v *View) Hold(cancel <-chan struct{}, id uint64, out *fuse.OpenOut) fuse.S
 	}
 	held.opens++
 	return fuse.OK
+}
+
+// againFor notes that a process is going to open a file again.
+func (v *View) againFor(pid uint32, f *tree.File, status fuse.Status) {
+	if status != fuse.Status(syscall.ESTALE) {
+		return
+	}
+	v.Tree.Lock()
+	defer v.Tree.Unlock()
+	v.opened.expectAgain(pid, f.Path)
 }
 
 // atHand reports whether the bytes of f are kept here.
@@ -122,6 +157,14 @@ func (v *View) Renew(ctx *Context, f *tree.File) fuse.Status {
 	case err == nil && info.Revision == at.key.rev:
 		return fuse.OK
 	}
-	v.lookAgain(f, vfs.File{Info: info}, err)
+	found := vfs.File{Info: info}
+	if err == nil { // the opening that follows is to find its bytes, though it is replaced again
+		if found, err = vfs.Read(ctx, v.Backend, at.key.path); err == nil {
+			v.contents.put(found)
+		} else if !errors.Is(err, vfs.ErrNotFound) {
+			return v.StatusOf("open", at.key.path, err)
+		}
+	}
+	v.lookAgain(f, found, err)
 	return fuse.Status(syscall.ESTALE)
 }

@@ -256,3 +256,46 @@ func TestRoutesAreAskedAgain(t *testing.T) {
 		}
 	}
 }
+
+// untold is a store that does not tell of changes.
+type untold struct{ *memfs.FS }
+
+func (untold) Watch(context.Context, string, func(vfs.Event)) error { return errors.ErrUnsupported }
+
+// TestOpenedAgain: an opening that was sent to look again gets what it finds then,
+// though that is replaced once more before it is opened: the kernel asks no third time.
+// Another process is sent to look again, too.
+func TestOpenedAgain(t *testing.T) {
+	mem, err := memfs.New(map[string]string{"/f": "one"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newView(t, untold{mem})
+	open := func(pid uint32) (uint64, fuse.Status) {
+		entry, status := lookup(v, "/f")
+		if status != fuse.OK {
+			t.Fatal(status)
+		}
+		in := fuse.OpenIn{InHeader: fuse.InHeader{NodeId: entry.NodeId, Caller: fuse.Caller{Pid: pid}}}
+		return entry.NodeId, v.Open(nil, &in, &fuse.OpenOut{})
+	}
+	stale := fuse.Status(syscall.ESTALE)
+	if _, status := open(1); status != fuse.OK {
+		t.Fatal(status)
+	}
+	agent(t, mem, "/f", "two")
+	if _, status := open(1); status != stale {
+		t.Fatalf("an opening after a change: %v", status)
+	}
+	agent(t, mem, "/f", "three")
+	id, status := open(1)
+	if status != fuse.OK || readNode(v, id, nil) != "two" {
+		t.Fatalf("opened again: %v, it reads %q", status, readNode(v, id, nil))
+	}
+	if _, status := open(2); status != stale {
+		t.Fatalf("another process after the change: %v", status)
+	}
+	if id, status := open(2); status != fuse.OK || readNode(v, id, nil) != "three" {
+		t.Fatalf("it opened again: %v, it reads %q", status, readNode(v, id, nil))
+	}
+}
