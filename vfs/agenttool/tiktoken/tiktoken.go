@@ -44,8 +44,15 @@ func New(e Encoding) (agenttool.TokenCounter, error) {
 	if err != nil {
 		return nil, err
 	}
+	lost, err := uncounted(codec)
+	if err != nil {
+		return nil, err
+	}
 	return func(text string) int {
 		total := 0
+		for _, c := range lost {
+			total += strings.Count(text, c)
+		}
 		for part := range parts(text) {
 			n, err := codec.Count(part)
 			if err != nil {
@@ -55,6 +62,21 @@ func New(e Encoding) (agenttool.TokenCounter, error) {
 		}
 		return total
 	}, nil
+}
+
+// uncounted returns the characters that the vocabulary counts as nothing, such as
+// U+007F, though a model is sent a token for each.
+func uncounted(codec tokenizer.Codec) (lost []string, err error) {
+	for c := range rune(utf8.RuneSelf) {
+		n, err := codec.Count(string(c))
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			lost = append(lost, string(c))
+		}
+	}
+	return lost, nil
 }
 
 // maxRun is the greatest number of bytes without white space that is looked at as

@@ -144,7 +144,7 @@ func BenchmarkCount(b *testing.B) {
 
 func FuzzCount(f *testing.F) {
 	count := counter(f, tiktoken.O200k)
-	for _, s := range []string{"", "a", "\xff\xfe", strings.Repeat("x", 3000), " \n\t\r", "e\u0301", "<|endoftext|>"} {
+	for _, s := range []string{"", "a", "\xff\xfe", strings.Repeat("x", 3000), " \n\t\r", "e\u0301", "<|endoftext|>", "\x7f", "a\x7fb"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
