@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +43,10 @@ func runModel(cmd *cobra.Command, listen, path string, opts *blackbox.ModelOptio
 		return usagef("--listen: %w", err)
 	}
 	model, err := blackbox.LoadModel(path, opts)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no scenario %s, name the .txtar of one that has wire", cmp.Or(path, `""`))
+	case err != nil:
 		return err
 	}
 	endpoint, err := wire.ListenAt(listen, model.Handler())
