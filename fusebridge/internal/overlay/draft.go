@@ -143,13 +143,19 @@ func (o *Overlay) forget(d *draft) {
 	if !d.ended() || o.drafts[d.file] != d {
 		return
 	}
-	if d.changes > 0 && d.state == Clean && !d.renamed {
-		d.file.Ino = tree.InodeOf(d.file.Path, string(d.file.Rev)) // as after a remount
-	}
+	d.renumber()
 	d.apply(Release)
 	o.memory -= int64(len(d.data))
 	d.data = nil
 	delete(o.drafts, d.file)
+}
+
+// renumber gives a file that was committed the inode number of its revision, which it
+// has after a remount. The tree's lock is held.
+func (d *draft) renumber() {
+	if d.changes > 0 && d.state == Clean && !d.renamed {
+		d.file.Ino = tree.InodeOf(d.file.Path, string(d.file.Rev))
+	}
 }
 
 // load fills a draft with what its node stands for. The gate is held.

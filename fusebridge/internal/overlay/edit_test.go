@@ -50,6 +50,29 @@ func TestCommitsAreChained(t *testing.T) {
 	}
 }
 
+// TestNumberAfterClose: when the last close has returned, a file has the inode number
+// that it keeps, although the kernel lets go of the opening later.
+func TestNumberAfterClose(t *testing.T) {
+	mem := newMem(t, map[string]string{"/old": "0"})
+	k := newKernel(t, mem, overlay.Options{})
+	for path, text := range map[string]string{"/old": "1", "/new": "1", "/empty": ""} {
+		first, last := k.must(path, rewrite), k.must(path, rewrite)
+		number := first.stat(t).Ino
+		if text != "" {
+			first.write(text)
+		}
+		if first.close(); last.stat(t).Ino != number {
+			t.Errorf("%s: the number changed while the file was open", path)
+		}
+		last.flush()
+		entry, _ := k.lookup(path)
+		last.release()
+		if after, _ := k.lookup(path); entry.Ino != after.Ino || entry.Ino == number {
+			t.Errorf("%s: %d while open, %d when closed, %d when let go of", path, number, entry.Ino, after.Ino)
+		}
+	}
+}
+
 // TestAgentWinsWhileCommitting: an agent's write of the same length, which comes right
 // before ours, is not taken for ours.
 func TestAgentWinsWhileCommitting(t *testing.T) {

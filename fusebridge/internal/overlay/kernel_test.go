@@ -193,10 +193,22 @@ func (f file) fsync() fuse.Status {
 	return f.k.o.Fsync(nil, &fuse.FsyncIn{InHeader: f.k.header(f.id), Fh: f.fh})
 }
 
-func (f file) close() fuse.Status {
-	status := f.flush()
+func (f file) release() {
 	f.k.o.Release(nil, &fuse.ReleaseIn{InHeader: f.k.header(f.id), Fh: f.fh})
-	return status
+}
+
+func (f file) close() fuse.Status {
+	defer f.release()
+	return f.flush()
+}
+
+func (f file) stat(t *testing.T) fuse.Attr {
+	t.Helper()
+	var out fuse.AttrOut
+	if status := f.k.o.GetAttr(nil, &fuse.GetAttrIn{InHeader: f.k.header(f.id)}, &out); status != fuse.OK {
+		t.Errorf("stat of an open file: %v", status)
+	}
+	return out.Attr
 }
 
 func (f file) read() (string, fuse.Status) {

@@ -197,6 +197,11 @@ func (o *Overlay) sync(cancel <-chan struct{}, id, fh uint64, pid uint32, closin
 	if status != fuse.OK && state != Refused && o.hopeless(d) && (event == Finish || last()) {
 		o.discard(d, syscall.Errno(status))
 	}
+	if h != nil && closing && alone { // who has closed it finds the number that stays
+		o.Tree.Lock()
+		d.renumber()
+		o.Tree.Unlock()
+	}
 	return status
 }
 
