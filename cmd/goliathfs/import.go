@@ -85,20 +85,9 @@ func (o *importOptions) run(cmd *cobra.Command, files []string) error {
 
 // one imports one transcript.
 func (o *importOptions) one(cmd *cobra.Command, name string) error {
-	f, err := os.Open(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no file %s, name a transcript that an agent wrote", cmp.Or(name, `""`))
-	case err != nil:
-		return err
-	}
-	defer f.Close()
-	t, err := transcript.Read(f, &transcript.Options{Format: transcript.Format(o.from), File: name})
-	if errors.Is(err, transcript.ErrUnknownFormat) {
-		err = fmt.Errorf("%w: name it with --from if it is one of them all the same", err)
-	}
+	t, err := await(cmd.Context(), func() (*transcript.Transcript, error) { return o.read(name) })
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
 	}
 	for _, d := range t.Damaged {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s:%d: passed over: %s\n", safe.Text(name), d.Line, safe.Text(d.Why))
@@ -115,6 +104,26 @@ func (o *importOptions) one(cmd *cobra.Command, name string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return writeScenario(cmd, filepath.Join(o.out, scenarioName(name)), s, "")
+}
+
+// read reads one transcript, which may come from a pipe.
+func (o *importOptions) read(name string) (*transcript.Transcript, error) {
+	f, err := os.Open(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %s, name a transcript that an agent wrote", cmp.Or(name, `""`))
+	case err != nil:
+		return nil, err
+	}
+	defer f.Close()
+	t, err := transcript.Read(f, &transcript.Options{Format: transcript.Format(o.from), File: name})
+	switch {
+	case errors.Is(err, transcript.ErrUnknownFormat):
+		return nil, fmt.Errorf("%s: %w: name it with --from if it is one of them all the same", name, err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
 }
 
 // scenarioName is the name of the scenario of a transcript.

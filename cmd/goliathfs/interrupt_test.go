@@ -5,6 +5,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/fusebridge"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 )
@@ -61,6 +65,11 @@ func TestInterrupted(t *testing.T) {
 		{"copy STORE badger:OUT", syscall.SIGTERM},
 		{"copy STORE sqlite:OUT", syscall.SIGINT},
 		{"check STORE", syscall.SIGINT},
+		{"backup STORE OUT", syscall.SIGINT},
+		{"stats --json STORE", syscall.SIGTERM},
+		{"mount STORE OUT", syscall.SIGINT},
+		{"mount --rw --detach STORE OUT", syscall.SIGINT},
+		{"rm STORE /a.md", syscall.SIGINT},
 		{"memory STORE", syscall.SIGINT},
 		{"call --store STORE grep {\"pattern\":\"x\"}", syscall.SIGINT},
 		{"call --json --store STORE readFile {\"path\":\"/a.md\"}", syscall.SIGINT},
@@ -68,6 +77,9 @@ func TestInterrupted(t *testing.T) {
 	} {
 		t.Run(tt.verb+" "+tt.sign.String(), func(t *testing.T) {
 			t.Parallel()
+			if err := fusebridge.Probe().Err; err != nil && strings.HasPrefix(tt.verb, "mount ") {
+				t.Skip("no mounts here: ", err)
+			}
 			dir, err := os.MkdirTemp("", "goliathfs-") // a socket's name must be short
 			if err != nil {
 				t.Fatal(err)
@@ -77,33 +89,150 @@ func TestInterrupted(t *testing.T) {
 			store := serveSilent(t, filepath.Join(dir, "s"), agent)
 			words := strings.NewReplacer("STORE", store, "OUT", filepath.Join(dir, "out")).Replace(tt.verb)
 			cmd := exec.CommandContext(t.Context(), program, strings.Fields(words)...)
+			cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+dir)
 			cmd.Stdin = strings.NewReader(`{"tool":"readFile","input":{"path":"/a.md"}}` + "\n")
-			var out, said bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &out, &said
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			ended := make(chan error, 1)
-			go func() { ended <- cmd.Wait() }()
-			select {
-			case <-agent.asked:
-			case err := <-ended:
-				t.Fatalf("it ended before the agent was asked: %v, %s", err, &said)
-			}
-			if err := cmd.Process.Signal(tt.sign); err != nil {
-				t.Fatal(err)
-			}
-			<-ended
-			if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
-				t.Errorf("exit status %d, want %d", got, exitInterrupted)
-			}
-			if text := said.String(); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "goliathfs "+strings.Fields(words)[0]+": interrupted") {
-				t.Errorf("standard error is not one sentence: %q", text)
-			}
-			if text := out.String(); strings.Contains(text, "a.md") || strings.HasPrefix(tt.verb, "call --store") && text != "" {
+			out := interrupted(t, cmd, tt.sign, agent.asked)
+			if text := out; strings.Contains(text, "a.md") || strings.HasPrefix(tt.verb, "call --store") && text != "" {
 				t.Errorf("standard output holds %q", text)
 			}
 		})
+	}
+}
+
+// interrupted starts a verb, sends it the signal when it has reached the middle, and
+// returns its standard output. It must end with status 130 and one sentence.
+func interrupted(t *testing.T, cmd *exec.Cmd, sign os.Signal, middle <-chan struct{}) string {
+	t.Helper()
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-middle:
+	case err := <-ended:
+		t.Fatalf("it ended before its middle: %v, %s", err, &said)
+	}
+	if err := cmd.Process.Signal(sign); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
+		t.Errorf("exit status %d, want %d", got, exitInterrupted)
+	}
+	text := said.String()
+	for strings.HasPrefix(text, "time=") { // the log of a mount
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	if strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "goliathfs "+cmd.Args[1]+": interrupted") {
+		t.Errorf("standard error is not one sentence: %q", text)
+	}
+	return out.String()
+}
+
+// TestInterruptedInput: a verb that waits for its input, which no one ends, is
+// interrupted by the first Ctrl-C.
+func TestInterruptedInput(t *testing.T) {
+	program, err := exec.LookPath("goliathfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// More than a pipe holds: when it is written, the verb is reading.
+	half := strings.Repeat(" ", 1<<20)
+	for _, words := range []string{
+		"write mem: /a.md",
+		"call --store mem: readFile -",
+		"call --jsonl",
+	} {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), program, strings.Fields(words)...)
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out := interrupted(t, cmd, os.Interrupt, written(t, in, half)); out != "" {
+				t.Errorf("standard output holds %q", out)
+			}
+		})
+	}
+	t.Run("import PIPE", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		pipe := filepath.Join(dir, "pipe")
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in, err := os.OpenFile(pipe, os.O_RDWR, 0) // which waits for no reader
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), program, "import", "--from", "claude-code", "--out", filepath.Join(dir, "out"), pipe)
+		if out := interrupted(t, cmd, os.Interrupt, written(t, in, half)); out != "" {
+			t.Errorf("standard output holds %q", out)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "out")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("it made something: %v", err)
+		}
+	})
+}
+
+// written writes a text in the background, says when it is done, and leaves the file
+// open until the test ends.
+func written(t *testing.T, f io.WriteCloser, text string) <-chan struct{} {
+	done := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if _, err := io.WriteString(f, text); err == nil {
+			close(done)
+		}
+	}()
+	t.Cleanup(func() {
+		f.Close()
+		<-ended
+	})
+	return done
+}
+
+// TestInterruptedReplay: the agent of a scenario, and what it started, ends with the
+// replay, which writes no golden.
+func TestInterruptedReplay(t *testing.T) {
+	program, err := exec.LookPath("goliathfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	started := filepath.Join(dir, "started")
+	if err := syscall.Mkfifo(started, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	scenario := filepath.Join(dir, "scenarios", "hello.txtar")
+	if err := os.Mkdir(filepath.Dir(scenario), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(scenario, []byte("-- scenario.yaml --\nversion: 1\nwire: [{when: hello, model: [{text: Hello.}]}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// It says that it runs, and the pipe's end says that all of it has ended.
+	f, err := os.OpenFile(started, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := make(chan struct{})
+	go func() {
+		if _, err := f.Read(make([]byte, 1)); err == nil {
+			close(running)
+		}
+	}()
+	cmd := exec.CommandContext(t.Context(), program, "replay", "--update", "--agent", "echo > '"+started+"'; sleep 3600", scenario)
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CACHE_HOME="+dir, "CI=false")
+	interrupted(t, cmd, os.Interrupt, running)
+	f.Close()
+	if _, err := os.Stat(filepath.Join(dir, "golden")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it made a golden: %v", err)
 	}
 }
 

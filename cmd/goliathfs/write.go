@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -12,10 +11,6 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
-
-// maxStdin bounds what write reads into memory, in bytes; stores have limits of
-// their own, built-in ones 1 MiB.
-const maxStdin = 64 << 20
 
 func newWrite() *cobra.Command {
 	var flags storeFlags
@@ -84,20 +79,6 @@ func refused(flags *storeFlags, raw, path, content string) error {
 		return explain(&vfs.PathError{Op: "write", Path: path, Err: err}, storeWords(spec))
 	}
 	return nil
-}
-
-func readStdin(cmd *cobra.Command) (string, error) {
-	if isTerminal(cmd.InOrStdin()) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "type the content, end with Ctrl-D on a line of its own")
-	}
-	data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxStdin+1))
-	if err != nil {
-		return "", fmt.Errorf("cannot read standard input: %w", err)
-	}
-	if len(data) > maxStdin {
-		return "", fmt.Errorf("standard input is longer than %d bytes, split it into several files", maxStdin)
-	}
-	return string(data), nil
 }
 
 // conflict says of a conflict what the current revision is.
