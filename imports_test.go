@@ -25,13 +25,20 @@ type importRule struct {
 
 var (
 	backends = []string{"vfs/memfs", "vfs/staticfs", "vfs/routefs", "vfs/badgerfs", "vfs/sqlitefs", "vfs/remotefs"}
-	library  = []string{"vfs/...", "fusebridge/...", "agentsim/..."}
+	// contractUsers stand on the contract and know no backend.
+	contractUsers = []string{"vfs/walk", "vfs/wrap", "vfs/iofs", "vfs/textfile", "vfs/leftout"}
+	library       = []string{"vfs/...", "fusebridge/...", "agentsim/..."}
 )
 
 var importRules = append([]importRule{
 	{
 		reason: "the contract takes nothing along that the author of a backend would have to take too",
 		from:   []string{"vfs"},
+		never:  slices.Concat(backends, contractUsers, []string{"vfs/agenttool", "vfs/vfstest", "vfs/revision", "vfs/watch", "outside"}),
+	},
+	{
+		reason: "what stands on the contract works on any backend and brings none",
+		from:   contractUsers,
 		never:  slices.Concat(backends, []string{"vfs/agenttool", "vfs/vfstest", "vfs/revision", "vfs/watch", "outside"}),
 	},
 	{
@@ -41,7 +48,7 @@ var importRules = append([]importRule{
 	},
 	{
 		reason: "the contract and what lives in memory do not touch the host",
-		from:   []string{"vfs", "vfs/vpath", "vfs/revision", "vfs/watch", "vfs/gramindex", "vfs/memfs", "vfs/routefs", "vfs/agenttool"},
+		from:   slices.Concat([]string{"vfs", "vfs/vpath", "vfs/revision", "vfs/watch", "vfs/gramindex", "vfs/memfs", "vfs/routefs", "vfs/agenttool"}, contractUsers),
 		never:  []string{"os", "os/exec", "net", "net/http", "syscall"},
 	},
 	{
@@ -288,6 +295,9 @@ func TestImportRulesBite(t *testing.T) {
 		{map[string][]string{"vfs": {"context", "vfs/vpath"}, "vfs/vpath": {"strings"}}, ""},
 		{map[string][]string{"vfs": {"golang.org/x/text/unicode/norm"}}, "vfs → golang.org/x/text/unicode/norm: the contract takes"},
 		{map[string][]string{"vfs": {"vfs/memfs"}}, "vfs → vfs/memfs: the contract takes"},
+		{map[string][]string{"vfs": {"vfs/walk"}}, "vfs → vfs/walk: the contract takes"},
+		{map[string][]string{"vfs/iofs": {"vfs/walk", "io/fs"}, "vfs/walk": {"vfs"}}, ""},
+		{map[string][]string{"vfs/wrap": {"vfs/memfs"}}, "vfs/wrap → vfs/memfs: what stands on the contract"},
 		{map[string][]string{"vfs/vpath": {"vfs"}}, "vfs/vpath → vfs: the grammar"},
 		{map[string][]string{"vfs/memfs": {"vfs"}, "vfs": {"os"}}, "vfs/memfs → vfs → os: the contract and what lives in memory"},
 		{map[string][]string{"vfs/badgerfs": {"vfs/routefs"}}, "vfs/badgerfs → vfs/routefs: a backend stands alone"},

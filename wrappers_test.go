@@ -23,7 +23,7 @@ import (
 // interface of package vfs, unless it is named here with what it leaves out, "*"
 // for all, and why.
 var leaves = map[string]map[string]string{
-	"vfs.readOnly": {
+	"vfs/wrap.readOnly": {
 		"Writer":  "that is its whole point",
 		"Remover": "that is its whole point",
 	},
@@ -68,7 +68,7 @@ func TestWrappersForwardEverything(t *testing.T) {
 			}
 		}
 	}
-	for _, full := range slices.Concat(forwarders, slices.Collect(maps.Keys(leaves)), []string{"vfs.Inner", "vfs.sub", "vfs/routefs.FS"}) {
+	for _, full := range slices.Concat(forwarders, slices.Collect(maps.Keys(leaves)), []string{"vfs.Inner", "vfs/wrap.sub", "vfs/routefs.FS"}) {
 		if !found[full] {
 			t.Errorf("%s is not among the wrappers found: %v", full, slices.Sorted(maps.Keys(found)))
 		}
@@ -76,6 +76,21 @@ func TestWrappersForwardEverything(t *testing.T) {
 	for _, optional := range []string{"Remover", "Router", "Searcher", "Statter", "Watcher", "Writer"} {
 		if !names[optional] {
 			t.Errorf("vfs.%s is not among the optional interfaces found: %v", optional, slices.Sorted(maps.Keys(names)))
+		}
+	}
+}
+
+// Who writes a backend reads the whole of package vfs: what is not the contract
+// belongs beside it.
+func TestContractIsSmall(t *testing.T) {
+	const most = 34
+	for _, pkg := range checkedPackages(t) {
+		if pkg.Path() != module+"/vfs" {
+			continue
+		}
+		exported := slices.DeleteFunc(pkg.Scope().Names(), func(name string) bool { return !token.IsExported(name) })
+		if n := len(exported); n == 0 || n > most {
+			t.Errorf("package vfs exports %d names where at most %d are its contract: %v", n, most, exported)
 		}
 	}
 }

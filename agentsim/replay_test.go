@@ -14,6 +14,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // What a scenario lists and a replay does not use, or lacks, fails it, at the
@@ -180,7 +181,7 @@ func TestOtherStoresShowTheSame(t *testing.T) {
 		t.Errorf("%d stores were opened, %d closed", len(f.spaces), f.closed)
 	}
 	for name, b := range f.spaces {
-		for info := range vfs.Walk(t.Context(), b, "/") {
+		for info := range walk.Files(t.Context(), b, "/") {
 			t.Errorf("%s was left in %s", info.Path, name)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
+	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
 
 // startAgent serves a store on a socket until stop is called.
@@ -190,7 +191,7 @@ func TestAgentBehindARoute(t *testing.T) {
 			return b, "/agent", err
 		},
 		"sub": func(client vfs.Backend) (vfs.Backend, string, error) {
-			b, err := vfs.Sub(client, "/d")
+			b, err := wrap.Sub(client, "/d")
 			return b, "", err
 		},
 	} {

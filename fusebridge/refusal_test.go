@@ -14,6 +14,7 @@ import (
 	"github.com/goliathfs/goliathfs/fusebridge"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
+	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
 
 // TestRefusedContent: what cannot be committed as a whole leaves the store as it
@@ -102,7 +103,7 @@ func TestNothingWritable(t *testing.T) {
 	needFuse(t)
 	mem := newMem(t, map[string]string{"/f": "x\n"})
 	opts := writable(t)
-	for name, b := range map[string]vfs.Backend{"a view": vfs.ReadOnly(mem), "empty": vfs.ReadOnly(newMem(t, nil))} {
+	for name, b := range map[string]vfs.Backend{"a view": wrap.ReadOnly(mem), "empty": wrap.ReadOnly(newMem(t, nil))} {
 		s, err := fusebridge.Mount(t.Context(), b, t.TempDir(), opts)
 		if err == nil {
 			s.Unmount()
@@ -111,7 +112,7 @@ func TestNothingWritable(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	routes, err := routefs.New(vfs.ReadOnly(mem), []routefs.Route{{Prefix: "/notes", Backend: newMem(t, map[string]string{"/n": ""})}}, nil)
+	routes, err := routefs.New(wrap.ReadOnly(mem), []routefs.Route{{Prefix: "/notes", Backend: newMem(t, map[string]string{"/n": ""})}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/fusebridge"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // hangBound is how long a program may work on a mount before the test says that
@@ -44,7 +45,7 @@ func shell(t testing.TB, dir, script string) (string, error) {
 func stored(t testing.TB, b vfs.Backend) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for info, err := range vfs.Walk(t.Context(), b, "/") {
+	for info, err := range walk.Files(t.Context(), b, "/") {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,11 +89,12 @@ type Writer interface {
 	// Write creates the file when expected is empty, and replaces exactly the
 	// version expected otherwise; check and change are one atomic step. It returns
 	// the new Info. ErrConflict: the file exists and expected is empty, is at
-	// another revision, or is gone. ErrTooLarge, ErrNotText: see CheckContent.
-	// ErrReadOnly: this path cannot be written. On every error the file is as it
-	// was, except that after a store failure, or when ctx ended while the store
-	// was at work, the caller must read to know. A change that was made behind an
-	// error is told to watchers all the same, at least by an overflow.
+	// another revision, or is gone. ErrTooLarge: the store takes no content of this
+	// size. ErrNotText: it takes valid UTF-8 alone. ErrReadOnly: this path cannot be
+	// written. On every error the file is as it was, except that after a store
+	// failure, or when ctx ended while the store was at work, the caller must read to
+	// know. A change that was made behind an error is told to watchers all the same,
+	// at least by an overflow.
 	Write(ctx context.Context, path, content string, expected Revision) (Info, error)
 }
 

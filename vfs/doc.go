@@ -4,10 +4,14 @@
 // (see memfs, staticfs, routefs, badgerfs, sqlitefs, remotefs) and never touches
 // the host's file system.
 //
-// Call the package functions (Read, List, Write, Remove, Stat, ReadDir, Walk,
-// Search, RouteOf, Watch) rather than a backend's methods: they canonicalize paths, use what the
+// Call the package functions (Read, List, Write, Remove, Stat, Search, RouteOf,
+// Watch) rather than a backend's methods: they canonicalize paths, use what the
 // backend offers beyond the least or fall back, and put operation and path on
-// every error.
+// every error, in a *fs.PathError.
+//
+// What stands on the contract is beside it: package walk goes through all files, or
+// the children of one directory; package wrap makes a backend read-only, or one of
+// a directory alone; package iofs makes it an io/fs.FS.
 //
 // # Paths
 //
@@ -27,7 +31,7 @@
 //
 // List is recursive, sorted and paged: follow Page.Next through
 // ListOptions.After until it is empty. Any string can be the bound, which is how
-// ReadDir seeks over a subtree: to dir + "/" followed by 512 times U+FFFF, which
+// walk.Dir seeks over a subtree: to dir + "/" followed by 512 times U+FFFF, which
 // no path below dir reaches and no sibling, such as "/d0", precedes.
 //
 // Search is List less files that cannot hold a text: candidates, which the caller
@@ -49,7 +53,8 @@
 //
 // Implement Backend, and Writer, Remover, Statter, Watcher, Router and Searcher
 // where the store can; package revision makes revisions, package watch delivers
-// events in order, vpath.AppendKey makes byte keys that sort right. Then call
+// events in order, vpath.AppendKey makes byte keys that sort right, textfile.Check
+// has the limits of the built-in backends. Then call
 // vfstest.TestBackend from a test: it checks every sentence of these comments.
 // A wrapper forwards each optional interface to an Inner, which falls back where
 // the backend inside lacks one.

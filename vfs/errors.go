@@ -3,16 +3,10 @@ package vfs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"unicode/utf8"
 
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
-
-// PathError records the operation and the path of an error. The package
-// functions return every error as one; backends return bare ones.
-type PathError = fs.PathError
 
 // The errors of backends; match them with errors.Is. ErrNotFound also matches
 // fs.ErrNotExist, ErrReadOnly fs.ErrPermission, ErrInvalidPath fs.ErrInvalid.
@@ -57,25 +51,10 @@ func Code(err error) string {
 	return "store"
 }
 
-// maxFileBytes is the greatest content that the built-in backends take, 1 MiB.
-const maxFileBytes = 1 << 20
-
-// CheckContent refuses what the built-in backends do not store: more than
-// 1,048,576 bytes (ErrTooLarge) and invalid UTF-8 (ErrNotText).
-func CheckContent(content string) error {
-	if len(content) > maxFileBytes {
-		return fmt.Errorf("%w: %d bytes where at most %d fit, split it into several files", ErrTooLarge, len(content), maxFileBytes)
-	}
-	if !utf8.ValidString(content) {
-		return fmt.Errorf("%w: only text can be stored, encode it first", ErrNotText)
-	}
-	return nil
-}
-
 // wrap puts operation and path on a bare error.
 func wrap(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &PathError{Op: op, Path: path, Err: err}
+	return &fs.PathError{Op: op, Path: path, Err: err}
 }

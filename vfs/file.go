@@ -7,7 +7,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// Read returns the file at path. Errors: those of Backend.Read, in a PathError.
+// Read returns the file at path. Errors: those of Backend.Read, in a *fs.PathError.
 func Read(ctx context.Context, b Backend, path string) (File, error) {
 	clean, err := begin(ctx, path, vpath.CleanFile)
 	if err != nil {
@@ -18,7 +18,7 @@ func Read(ctx context.Context, b Backend, path string) (File, error) {
 }
 
 // Write creates or replaces the file at path. Errors: those of Writer.Write, in
-// a PathError; ErrReadOnly when b is no Writer.
+// a *fs.PathError; ErrReadOnly when b is no Writer.
 func Write(ctx context.Context, b Backend, path, content string, expected Revision) (Info, error) {
 	clean, err := begin(ctx, path, vpath.CleanFile)
 	if err != nil {
@@ -29,7 +29,7 @@ func Write(ctx context.Context, b Backend, path, content string, expected Revisi
 }
 
 // Remove removes the file at path. Errors: those of Remover.Remove, in a
-// PathError; ErrReadOnly when b is no Remover.
+// *fs.PathError; ErrReadOnly when b is no Remover.
 func Remove(ctx context.Context, b Backend, path string, expected Revision) error {
 	clean, err := begin(ctx, path, vpath.CleanFile)
 	if err != nil {
@@ -40,7 +40,7 @@ func Remove(ctx context.Context, b Backend, path string, expected Revision) erro
 
 // Stat describes the file at path. Without a Statter it asks for a list of one
 // file, so it never reads contents itself. Errors: those of Statter.Stat, in a
-// PathError.
+// *fs.PathError.
 func Stat(ctx context.Context, b Backend, path string) (Info, error) {
 	clean, err := begin(ctx, path, vpath.CleanFile)
 	if err != nil {
@@ -51,7 +51,7 @@ func Stat(ctx context.Context, b Backend, path string) (Info, error) {
 }
 
 // Watch reports the changes at or below dir until ctx ends. Errors: those of
-// Watcher.Watch, in a PathError; errors.ErrUnsupported when b is no Watcher.
+// Watcher.Watch, in a *fs.PathError; errors.ErrUnsupported when b is no Watcher.
 func Watch(ctx context.Context, b Backend, dir string, fn func(Event)) error {
 	clean, err := begin(ctx, dir, vpath.Clean)
 	if err != nil {
@@ -62,7 +62,7 @@ func Watch(ctx context.Context, b Backend, dir string, fn func(Event)) error {
 
 // RouteOf returns the place that path belongs to: its prefix, "/" where b has
 // only one, and whether files there can be written. Errors: those of
-// Router.Route, in a PathError; the Prefix of ErrUnavailable is kept.
+// Router.Route, in a *fs.PathError; the Prefix of ErrUnavailable is kept.
 func RouteOf(ctx context.Context, b Backend, path string) (Route, error) {
 	clean, err := begin(ctx, path, vpath.Clean)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
+	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
 
 // memory returns a store with the given files, each holding its path.
@@ -82,14 +84,14 @@ func TestErrorsTellOperationAndPath(t *testing.T) {
 		{func() error { return vfs.Watch(ctx, b, "d", nil) }, "watch d: invalid path: a path must start with /", vfs.ErrInvalidPath},
 		{func() error { _, err := vfs.Read(ended, b, "/a"); return err }, "read /a: not begun: context canceled", context.Canceled},
 		{func() error { return vfs.Remove(ended, b, "/a", "") }, "remove /a: not begun: context canceled", context.Canceled},
-		{func() error { _, err := vfs.Sub(b, "d"); return err }, "sub d: invalid path: a path must start with /", vfs.ErrInvalidPath},
+		{func() error { _, err := wrap.Sub(b, "d"); return err }, "sub d: invalid path: a path must start with /", vfs.ErrInvalidPath},
 	} {
 		err := tt.call()
 		if err == nil || err.Error() != tt.want || !errors.Is(err, tt.is) {
 			t.Errorf("error %q, want %q, matching %v", err, tt.want, tt.is)
 		}
-		if _, ok := err.(*vfs.PathError); !ok {
-			t.Errorf("%v is a %T, want a PathError", err, err)
+		if _, ok := err.(*fs.PathError); !ok {
+			t.Errorf("%v is a %T, want a *fs.PathError", err, err)
 		}
 	}
 }
@@ -98,7 +100,7 @@ func TestErrorsTellOperationAndPath(t *testing.T) {
 type wrapping struct{ vfs.Backend }
 
 func (wrapping) Read(_ context.Context, path string) (vfs.File, error) {
-	return vfs.File{}, &vfs.PathError{Op: "fetch", Path: "s3:" + path, Err: vfs.ErrNotFound}
+	return vfs.File{}, &fs.PathError{Op: "fetch", Path: "s3:" + path, Err: vfs.ErrNotFound}
 }
 
 func TestErrorsAreWrappedOnce(t *testing.T) {
@@ -137,9 +139,9 @@ func TestCode(t *testing.T) {
 		{vfs.ErrInvalidPath, "invalid-path"},
 		{vfs.ErrTooLarge, "too-large"},
 		{vfs.ErrNotText, "not-text"},
-		{&vfs.PathError{Op: "read", Path: "/a", Err: vfs.ErrNotFound}, "not-found"},
-		{vfs.CheckContent(strings.Repeat("x", 1<<20+1)), "too-large"},
-		{vfs.CheckContent("\xff"), "not-text"},
+		{&fs.PathError{Op: "read", Path: "/a", Err: vfs.ErrNotFound}, "not-found"},
+		{textfile.Check(strings.Repeat("x", 1<<20+1)), "too-large"},
+		{textfile.Check("\xff"), "not-text"},
 		{context.Canceled, "canceled"},
 		{context.DeadlineExceeded, "canceled"},
 		{fs.ErrInvalid, "invalid-argument"},
@@ -150,19 +152,6 @@ func TestCode(t *testing.T) {
 	} {
 		if got := vfs.Code(tt.err); got != tt.want {
 			t.Errorf("Code(%v) = %q, want %q", tt.err, got, tt.want)
-		}
-	}
-}
-
-func TestCheckContent(t *testing.T) {
-	for _, tt := range []struct{ content, want string }{
-		{"", ""}, {"\x00\r\n\ufeff", ""}, {strings.Repeat("x", 1<<20), ""},
-		{strings.Repeat("x", 1<<20+1), "the content is too large: 1048577 bytes where at most 1048576 fit, split it into several files"},
-		{"a\xed\xa0\x80", "the content is not valid UTF-8: only text can be stored, encode it first"},
-	} {
-		err := vfs.CheckContent(tt.content)
-		if got := errorText(err); got != tt.want {
-			t.Errorf("CheckContent(%.20q…) = %q, want %q", tt.content, got, tt.want)
 		}
 	}
 }

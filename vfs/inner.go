@@ -3,8 +3,10 @@ package vfs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -104,6 +106,8 @@ func (in Inner) Stat(ctx context.Context, path string) (Info, error) {
 	return page.Files[0], nil
 }
 
+var errNoWatch = fmt.Errorf("this store does not report changes: %w", errors.ErrUnsupported)
+
 // Watch implements Watcher; errors.ErrUnsupported when the backend is none.
 func (in Inner) Watch(ctx context.Context, dir string, fn func(Event)) error {
 	w, ok := in.Backend.(Watcher)
@@ -154,7 +158,7 @@ func (in Inner) Close() error {
 
 // bare takes off what a stranger's backend has put on its error already.
 func bare(err error) error {
-	if pe, ok := err.(*PathError); ok {
+	if pe, ok := err.(*fs.PathError); ok {
 		return pe.Err
 	}
 	return err

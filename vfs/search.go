@@ -52,7 +52,7 @@ type Searcher interface {
 // Search returns one page of the files at or below dir that may hold opts.Text:
 // all that hold it and all that are no text, perhaps with others. Where b is no
 // Searcher these are all files. Follow Page.Next until it is empty, also past
-// pages that are short or empty. Errors: those of Backend.List, in a PathError.
+// pages that are short or empty. Errors: those of Backend.List, in a *fs.PathError.
 func Search(ctx context.Context, b Backend, dir string, opts SearchOptions) (Page, error) {
 	clean, err := begin(ctx, dir, vpath.Clean)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // RecordOptions say what is recorded.
@@ -133,7 +134,7 @@ func here() string {
 // contents are the files of a store, by path.
 func contents(ctx context.Context, b vfs.Backend) (map[string]string, error) {
 	all := map[string]string{}
-	for info, err := range vfs.Walk(ctx, b, "/") {
+	for info, err := range walk.Files(ctx, b, "/") {
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/agentsim/memory"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // damaged are values that are no state, from a file of no bytes to what a JSON
@@ -86,7 +87,7 @@ func TestDamagedFile(t *testing.T) {
 			l := checkDamaged(t, m)
 			saveOver(t, m, l)
 			values := map[string]string{}
-			for info, err := range vfs.Walk(t.Context(), b, "/") {
+			for info, err := range walk.Files(t.Context(), b, "/") {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -235,7 +236,7 @@ func TestLostSaveKeepsNothingAside(t *testing.T) {
 	if err := m.Save(t.Context(), memory.State{}, l.Version); !errors.Is(err, memory.ErrConflict) {
 		t.Errorf("the save gave %v", err)
 	}
-	for info := range vfs.Walk(t.Context(), b, "/") {
+	for info := range walk.Files(t.Context(), b, "/") {
 		if info.Path != "/.memory/work.json" {
 			t.Errorf("it left %s", info.Path)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/agentsim/memory"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // notText is a backend that holds bytes which are no text.
@@ -51,7 +52,7 @@ func TestConversationsNeverShare(t *testing.T) {
 			}
 		})
 	}
-	for info, err := range vfs.Walk(t.Context(), backend, "/") {
+	for info, err := range walk.Files(t.Context(), backend, "/") {
 		if err != nil {
 			t.Fatal(err)
 		}

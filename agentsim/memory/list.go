@@ -6,6 +6,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // Entry is one remembered conversation, for looking at memories from outside.
@@ -26,7 +27,7 @@ func List(ctx context.Context, b vfs.Backend, dir string) ([]Entry, error) {
 		return nil, err
 	}
 	var entries []Entry
-	for child, err := range vfs.ReadDir(ctx, b, dir) {
+	for child, err := range walk.Dir(ctx, b, dir) {
 		if err != nil {
 			return nil, fmt.Errorf("the memories cannot be listed: %w", err)
 		}

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -281,7 +281,7 @@ func (k *knowledge) seeds() (map[string]string, []Partial) {
 	var partial []Partial
 	for _, path := range slices.SortedFunc(maps.Keys(k.files), vpath.Compare) {
 		content, why := k.files[path].content()
-		if err := vfs.CheckContent(content); err != nil {
+		if err := textfile.Check(content); err != nil {
 			content, why = "", fmt.Sprintf("what is known of it cannot be stored: %v", err)
 		}
 		seeds[path] = content

@@ -19,6 +19,8 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 func newBackup() *cobra.Command {
@@ -146,8 +148,8 @@ func (b *backup) namespace(ctx context.Context, w *backupfile.Writer, db databas
 	}
 	defer func() { err = errors.Join(err, view.Close()) }()
 	for f, err := range view.(database.Snapshotter).Snapshot(ctx) {
-		if left, ok := errors.AsType[vfs.LeftOut](err); ok {
-			b.leaveOut([]vfs.LeftOut{left})
+		if left, ok := errors.AsType[leftout.Entry](err); ok {
+			b.leaveOut([]leftout.Entry{left})
 			continue
 		}
 		if err != nil {
@@ -192,7 +194,7 @@ func (b *backup) settled(ctx context.Context, f *os.File) error {
 	return fmt.Errorf("%s changed during each of %d attempts, stop its agent for a moment or back up its database", b.store.Spec.URL, attempts)
 }
 
-func (b *backup) leaveOut(left []vfs.LeftOut) {
+func (b *backup) leaveOut(left []leftout.Entry) {
 	for _, l := range left {
 		b.damaged++
 		fmt.Fprintf(b.errout, "left out: %v\n", l)
@@ -201,13 +203,13 @@ func (b *backup) leaveOut(left []vfs.LeftOut) {
 
 // attempt writes the files that can be read and returns the others. It reports
 // false when the store changed meanwhile.
-func (b *backup) attempt(ctx context.Context, f *os.File) (unread []vfs.LeftOut, same bool, err error) {
+func (b *backup) attempt(ctx context.Context, f *os.File) (unread []leftout.Entry, same bool, err error) {
 	w, err := b.begin(f)
 	if err != nil {
 		return nil, false, err
 	}
 	seen := map[string]vfs.Revision{}
-	for info, err := range vfs.Walk(ctx, b.store.Backend, "/") {
+	for info, err := range walk.Files(ctx, b.store.Backend, "/") {
 		if err != nil {
 			return nil, false, err
 		}
@@ -216,7 +218,7 @@ func (b *backup) attempt(ctx context.Context, f *os.File) (unread []vfs.LeftOut,
 		case errors.Is(err, vfs.ErrNotFound):
 			return nil, false, nil
 		case errors.Is(err, vfs.ErrNotText), errors.Is(err, vfs.ErrTooLarge):
-			unread = append(unread, vfs.LeftOut{Path: info.Path, Err: errors.New(transfer.Reason(err))})
+			unread = append(unread, leftout.Entry{Path: info.Path, Err: errors.New(transfer.Reason(err))})
 			seen[info.Path] = info.Revision
 			continue
 		case err != nil:
@@ -228,7 +230,7 @@ func (b *backup) attempt(ctx context.Context, f *os.File) (unread []vfs.LeftOut,
 			return nil, false, err
 		}
 	}
-	for info, err := range vfs.Walk(ctx, b.store.Backend, "/") {
+	for info, err := range walk.Files(ctx, b.store.Backend, "/") {
 		if err != nil {
 			return nil, false, err
 		}

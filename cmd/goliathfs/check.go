@@ -9,6 +9,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 )
 
@@ -120,7 +121,7 @@ func (r *checkReport) part(ctx context.Context, part storeurl.Part, repaired boo
 		r.named = map[placed]bool{}
 	}
 	return part.EachNamespace(ctx, func(name string, files vfs.Backend) error {
-		sum, err := check.Store(ctx, files, func(p vfs.LeftOut) {
+		sum, err := check.Store(ctx, files, func(p leftout.Entry) {
 			if !r.named[placed{name, p.Path}] { // else the database has said more about it
 				r.add(found{part.URL.String(), database.Problem{Namespace: name, Path: p.Path, Text: p.Err.Error()}})
 			}

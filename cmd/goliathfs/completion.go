@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
-	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // completionTime bounds how long a press of the Tab key may look into a store.
@@ -118,7 +118,7 @@ func completePath(cmd *cobra.Command, store, word string) ([]string, cobra.Shell
 		dir = "/"
 	}
 	var found []string
-	for entry, err := range vfs.ReadDir(ctx, s.Backend, dir) {
+	for entry, err := range walk.Dir(ctx, s.Backend, dir) {
 		if err != nil {
 			break
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -183,7 +184,7 @@ type copied struct {
 	Failures []transfer.Step `json:"failures"`
 }
 
-func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []vfs.LeftOut) error {
+func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []leftout.Entry) error {
 	progress := startProgress(cmd.ErrOrStderr())
 	out, sum := newOutput(cmd), copied{DryRun: o.transfer.DryRun, Failures: []transfer.Step{}}
 	fail := func(s transfer.Step) {

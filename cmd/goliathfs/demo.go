@@ -21,6 +21,7 @@ import (
 	"github.com/goliathfs/goliathfs/fusebridge"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 func newDemo() *cobra.Command {
@@ -98,7 +99,7 @@ func (d *demonstration) keep(ctx context.Context) error {
 	d.title("1. Keep")
 	d.out.Printf("%d files (%d bytes) are now in %s:\n", result.Created, result.Bytes, demoURL)
 	var names []string
-	for entry, err := range vfs.ReadDir(ctx, d.backend, "/") {
+	for entry, err := range walk.Dir(ctx, d.backend, "/") {
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 )
 
 type diffOptions struct {
@@ -83,7 +84,7 @@ type diffSide struct {
 	side
 	golden string // the argument, if it is a golden
 	spec   storeurl.Spec
-	seeded []vfs.LeftOut // what a golden does not repeat
+	seeded []leftout.Entry // what a golden does not repeat
 }
 
 func newDiffSide(flags *storeFlags, raw string) (*diffSide, error) {
@@ -103,7 +104,7 @@ func (d *diffSide) open(ctx context.Context, opener *storeurl.Opener, other stor
 	return err
 }
 
-func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []vfs.LeftOut) error {
+func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []leftout.Entry) error {
 	out, found := newOutput(cmd), map[transfer.Kind]int{}
 	defer out.Flush()
 	unread := func(path, reason string) {

@@ -28,7 +28,7 @@ var errReported = errors.New("already reported")
 // explain turns an error of package vfs into one sentence that says what to do.
 // A path that breaks the grammar is a wrong use.
 func explain(err error, store string) error {
-	var pe *vfs.PathError
+	var pe *fs.PathError
 	if !errors.As(err, &pe) {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/goliathfs/goliathfs/internal/glob"
 	"github.com/goliathfs/goliathfs/internal/listing"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 func newFind() *cobra.Command {
@@ -46,7 +47,7 @@ Exit status: 0 a file was found, 1 none was, 2 wrong use or a failure.`,
 }
 
 // findFiles prints the files that match; errReported says that there are none.
-func findFiles(ctx context.Context, b vfs.Backend, pattern *glob.Pattern, out *output, print func(*output, vfs.DirEntry) error) error {
+func findFiles(ctx context.Context, b vfs.Backend, pattern *glob.Pattern, out *output, print func(*output, walk.Entry) error) error {
 	defer out.Flush()
 	found := false
 	files := pattern.Walk(b, pattern.Dir(), "", listing.MaxPage)
@@ -62,7 +63,7 @@ func findFiles(ctx context.Context, b vfs.Backend, pattern *glob.Pattern, out *o
 			continue
 		}
 		found = true
-		if err := print(out, vfs.DirEntry{Info: info}); err != nil {
+		if err := print(out, walk.Entry{Info: info}); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/internal/regular"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
 
@@ -19,7 +20,7 @@ var errSeeded = errors.New("the golden does not repeat it, it is as the scenario
 
 // openGolden returns the files of golden:FILE or golden:FILE?conversation=ID, and
 // what the golden does not repeat.
-func openGolden(raw string) (vfs.Backend, []vfs.LeftOut, error) {
+func openGolden(raw string) (vfs.Backend, []leftout.Entry, error) {
 	name, query, hasQuery := strings.Cut(strings.TrimPrefix(raw, goldenScheme), "?")
 	conversation, isConversation := strings.CutPrefix(query, "conversation=")
 	if name == "" || hasQuery && !isConversation {
@@ -34,12 +35,12 @@ func openGolden(raw string) (vfs.Backend, []vfs.LeftOut, error) {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	files := map[string]string{}
-	var seeded []vfs.LeftOut
+	var seeded []leftout.Entry
 	for _, f := range found {
 		switch {
 		case !f.Shared && f.Conversation != conversation:
 		case f.Seeded:
-			seeded = append(seeded, vfs.LeftOut{Path: f.Path, Err: errSeeded})
+			seeded = append(seeded, leftout.Entry{Path: f.Path, Err: errSeeded})
 		default:
 			files[f.Path] = f.Content
 		}

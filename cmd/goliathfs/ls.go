@@ -9,6 +9,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 type lsOptions struct {
@@ -98,11 +99,11 @@ func nothingAt(path string, s *storeurl.Store) error {
 
 // entries yields the file at path, if there is one, and what lies below it: all
 // files, or one level.
-func (o *lsOptions) entries(ctx context.Context, b vfs.Backend, path string) func(func(vfs.DirEntry, error) bool) {
-	return func(yield func(vfs.DirEntry, error) bool) {
+func (o *lsOptions) entries(ctx context.Context, b vfs.Backend, path string) func(func(walk.Entry, error) bool) {
+	return func(yield func(walk.Entry, error) bool) {
 		if o.recursive {
-			for info, err := range vfs.Walk(ctx, b, path) {
-				if !yield(vfs.DirEntry{Info: info}, err) {
+			for info, err := range walk.Files(ctx, b, path) {
+				if !yield(walk.Entry{Info: info}, err) {
 					return
 				}
 			}
@@ -110,13 +111,13 @@ func (o *lsOptions) entries(ctx context.Context, b vfs.Backend, path string) fun
 		}
 		page, err := vfs.List(ctx, b, path, vfs.ListOptions{Limit: 1})
 		if err != nil {
-			yield(vfs.DirEntry{}, err)
+			yield(walk.Entry{}, err)
 			return
 		}
-		if len(page.Files) == 1 && isAt(page.Files[0].Path, path) && !yield(vfs.DirEntry{Info: page.Files[0]}, nil) {
+		if len(page.Files) == 1 && isAt(page.Files[0].Path, path) && !yield(walk.Entry{Info: page.Files[0]}, nil) {
 			return
 		}
-		for entry, err := range vfs.ReadDir(ctx, b, path) {
+		for entry, err := range walk.Dir(ctx, b, path) {
 			if !yield(entry, err) {
 				return
 			}
@@ -133,7 +134,7 @@ type listed struct {
 	ModTime  *time.Time   `json:"modTime,omitempty"`
 }
 
-func listedOf(e vfs.DirEntry) listed {
+func listedOf(e walk.Entry) listed {
 	l := listed{Path: e.Info.Path, Dir: e.Dir, Revision: e.Info.Revision}
 	if e.Dir {
 		return l
@@ -148,7 +149,7 @@ func listedOf(e vfs.DirEntry) listed {
 	return l
 }
 
-func (o *lsOptions) print(out *output, e vfs.DirEntry) error {
+func (o *lsOptions) print(out *output, e walk.Entry) error {
 	name := e.Info.Path
 	if e.Dir {
 		name += "/"

@@ -6,6 +6,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 func newNamespaces() *cobra.Command {
@@ -34,7 +35,7 @@ func newNamespaces() *cobra.Command {
 				out := newOutput(cmd)
 				err = s.Parts[0].EachNamespace(cmd.Context(), func(name string, files vfs.Backend) error {
 					held := namespace{Namespace: name}
-					for info, err := range vfs.Walk(cmd.Context(), files, "/") {
+					for info, err := range walk.Files(cmd.Context(), files, "/") {
 						if err != nil {
 							return err
 						}

@@ -13,6 +13,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/tiktoken"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 type recordOptions struct {
@@ -132,7 +133,7 @@ const maxSeeds = 16 << 20
 func seedsOf(ctx context.Context, b vfs.Backend) (map[string]string, error) {
 	files := map[string]string{}
 	total := 0
-	for info, err := range vfs.Walk(ctx, b, "/") {
+	for info, err := range walk.Files(ctx, b, "/") {
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 )
 
 // side is one of the two things that copy and diff work on: a store, a folder of
@@ -31,7 +32,7 @@ func openSide(ctx context.Context, opener *storeurl.Opener, spec, other storeurl
 
 // leftOut returns what the side has and does not list. What seeds had to leave
 // out is known to the Opener.
-func (s side) leftOut(ctx context.Context) ([]vfs.LeftOut, error) {
+func (s side) leftOut(ctx context.Context) ([]leftout.Entry, error) {
 	switch {
 	case s.store != nil:
 		return s.store.Hidden(ctx)
@@ -43,7 +44,7 @@ func (s side) leftOut(ctx context.Context) ([]vfs.LeftOut, error) {
 
 // problemsOf returns what the sides, and the seeds they were opened from, had to
 // leave out.
-func problemsOf(ctx context.Context, opener *storeurl.Opener, sides ...side) ([]vfs.LeftOut, error) {
+func problemsOf(ctx context.Context, opener *storeurl.Opener, sides ...side) ([]leftout.Entry, error) {
 	problems := opener.LeftOut()
 	for _, s := range sides {
 		found, err := s.leftOut(ctx)

@@ -17,6 +17,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/fusebridge"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // TestWholeSource takes the source of Go, some ten thousand files, through
@@ -123,7 +124,7 @@ func copyAll(t *testing.T, src, dst vfs.Backend, want map[string]string) map[str
 		t.Fatal(err)
 	}
 	n := 0
-	for info, err := range vfs.Walk(t.Context(), dst, "/") {
+	for info, err := range walk.Files(t.Context(), dst, "/") {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 func newStat() *cobra.Command {
@@ -74,7 +76,7 @@ func statOf(ctx context.Context, s *storeurl.Store, path string) (stated, error)
 		f.Size = int64(len(f.Content))
 		info = f.Info
 	}
-	st := stated{listed: listedOf(vfs.DirEntry{Info: info})}
+	st := stated{listed: listedOf(walk.Entry{Info: info})}
 	route, err := vfs.RouteOf(ctx, s.Backend, info.Path)
 	if err != nil {
 		return stated{}, err
@@ -102,7 +104,7 @@ func (st stated) print(out *output) {
 
 // noFile improves the error of a path that is a directory, as / always is.
 func noFile(ctx context.Context, s *storeurl.Store, err error) error {
-	var pe *vfs.PathError
+	var pe *fs.PathError
 	if !errors.As(err, &pe) {
 		return err
 	}
@@ -131,7 +133,7 @@ const mostNear = 1000
 // letters, "" if there is none.
 func otherCase(ctx context.Context, b vfs.Backend, path string) string {
 	n := 0
-	for entry, err := range vfs.ReadDir(ctx, b, vpath.Dir(path)) {
+	for entry, err := range walk.Dir(ctx, b, vpath.Dir(path)) {
 		if n++; err != nil || n > mostNear {
 			return ""
 		}

@@ -15,7 +15,9 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 func newStats() *cobra.Command {
@@ -72,8 +74,8 @@ type stats struct {
 	Largest     []sized    `json:"largest"`
 	Directories []dirStats `json:"directories"` // one level deep, in order of the paths
 
-	noIndex error         // why the index that is kept cannot be used
-	unread  []vfs.LeftOut // files that count and whose size cannot be told
+	noIndex error           // why the index that is kept cannot be used
+	unread  []leftout.Entry // files that count and whose size cannot be told
 }
 
 // indexed tells of an index of searches.
@@ -103,7 +105,7 @@ func statsOf(ctx context.Context, s *storeurl.Store, dir string) (stats, error) 
 	if err != nil {
 		return st, usagef("%s: %w", dir, err)
 	}
-	for info, err := range vfs.Walk(ctx, s.Backend, root) {
+	for info, err := range walk.Files(ctx, s.Backend, root) {
 		if err != nil {
 			return st, err
 		}
@@ -113,7 +115,7 @@ func statsOf(ctx context.Context, s *storeurl.Store, dir string) (stats, error) 
 			case errors.Is(err, vfs.ErrNotFound): // removed meanwhile
 				continue
 			case errors.Is(err, vfs.ErrNotText), errors.Is(err, vfs.ErrTooLarge):
-				st.unread = append(st.unread, vfs.LeftOut{Path: info.Path, Err: errors.New(transfer.Reason(err))})
+				st.unread = append(st.unread, leftout.Entry{Path: info.Path, Err: errors.New(transfer.Reason(err))})
 			case err != nil:
 				return st, err
 			}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/internal/visible"
-	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -126,7 +126,7 @@ func tellHidden(cmd *cobra.Command, s *storeurl.Store, dir string) error {
 	if err != nil {
 		return err
 	}
-	printHidden(cmd, slices.DeleteFunc(hidden, func(p vfs.LeftOut) bool { return clean != "/" && !vpath.Within(p.Path, clean) }))
+	printHidden(cmd, slices.DeleteFunc(hidden, func(p leftout.Entry) bool { return clean != "/" && !vpath.Within(p.Path, clean) }))
 	return nil
 }
 
@@ -141,7 +141,7 @@ func tellUnlisted(cmd *cobra.Command, s *storeurl.Store, dir string) error {
 	return err
 }
 
-func printHidden(cmd *cobra.Command, hidden []vfs.LeftOut) {
+func printHidden(cmd *cobra.Command, hidden []leftout.Entry) {
 	for _, p := range hidden {
 		fmt.Fprintf(cmd.ErrOrStderr(), "not listed: %v\n", p)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 func newTree() *cobra.Command {
@@ -70,7 +71,7 @@ func (t *treePrinter) root(ctx context.Context, path string) error {
 
 // dir prints what lies in one directory, each line behind indent.
 func (t *treePrinter) dir(ctx context.Context, path, indent string, level int) error {
-	var pending *vfs.DirEntry // printed once it is known whether another follows
+	var pending *walk.Entry // printed once it is known whether another follows
 	print := func(last bool) error {
 		branch, below := "├── ", "│   "
 		if last {
@@ -88,7 +89,7 @@ func (t *treePrinter) dir(ctx context.Context, path, indent string, level int) e
 		}
 		return t.dir(ctx, pending.Info.Path, indent+below, level+1)
 	}
-	for entry, err := range vfs.ReadDir(ctx, t.backend, path) {
+	for entry, err := range walk.Dir(ctx, t.backend, path) {
 		if err != nil {
 			return err
 		}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 func newWrite() *cobra.Command {
@@ -50,7 +53,7 @@ Badger or SQLite store that does not exist is made.`,
 				}
 				out := newOutput(cmd)
 				if asJSON {
-					out.JSON(listedOf(vfs.DirEntry{Info: info}))
+					out.JSON(listedOf(walk.Entry{Info: info}))
 				} else {
 					out.Printf("%s %s\n", info.Path, info.Revision)
 				}
@@ -72,11 +75,11 @@ func refused(flags *storeFlags, raw, path, content string) error {
 	if err != nil {
 		return err
 	}
-	if err = vfs.CheckContent(content); err == nil && !spec.URL.ReadOnly && !spec.Writable(path) { // opening says more of mode=ro
+	if err = textfile.Check(content); err == nil && !spec.URL.ReadOnly && !spec.Writable(path) { // opening says more of mode=ro
 		err = vfs.ErrReadOnly
 	}
 	if err != nil {
-		return explain(&vfs.PathError{Op: "write", Path: path, Err: err}, storeWords(spec))
+		return explain(&fs.PathError{Op: "write", Path: path, Err: err}, storeWords(spec))
 	}
 	return nil
 }

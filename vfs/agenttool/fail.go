@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
 
@@ -84,7 +85,7 @@ func (c *call) fail(ctx context.Context, path string, err error) error {
 
 // cause returns the words of an error without operation and path, on one line.
 func cause(err error) string {
-	var pe *vfs.PathError
+	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -182,7 +183,7 @@ func (s *FS) newWrite(path, content string, expected vfs.Revision) (*change, err
 	if err := vpath.CheckFile(path); err != nil {
 		return nil, err
 	}
-	if err := vfs.CheckContent(content); err != nil {
+	if err := textfile.Check(content); err != nil {
 		return nil, err
 	}
 	c := s.newChange(path, expected, false)

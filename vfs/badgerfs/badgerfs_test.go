@@ -10,6 +10,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // open opens the store in dir and closes it when the test ends.
@@ -40,7 +41,7 @@ func write(t testing.TB, s *badgerfs.FS, path, content string) vfs.Revision {
 func paths(t testing.TB, s *badgerfs.FS, dir string) []string {
 	t.Helper()
 	var got []string
-	for info, err := range vfs.Walk(t.Context(), s, dir) {
+	for info, err := range walk.Files(t.Context(), s, dir) {
 		if err != nil {
 			t.Fatal(err)
 		}

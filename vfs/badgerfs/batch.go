@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"time"
 
@@ -133,7 +134,7 @@ func (s *FS) Restore(ctx context.Context, files []vfs.File) error {
 			err = fmt.Errorf("%w: a file without a revision cannot be restored, write it instead", vfs.ErrConflict)
 		}
 		if err != nil {
-			refused = append(refused, &vfs.PathError{Op: "restore", Path: f.Path, Err: err})
+			refused = append(refused, &fs.PathError{Op: "restore", Path: f.Path, Err: err})
 			continue
 		}
 		c.stamp = func(vfs.Revision) (vfs.Revision, time.Time) { return f.Revision, f.ModTime }
@@ -144,7 +145,7 @@ func (s *FS) Restore(ctx context.Context, files []vfs.File) error {
 	}
 	for _, c := range changes {
 		if c.err != nil {
-			refused = append(refused, &vfs.PathError{Op: "restore", Path: c.path, Err: c.err})
+			refused = append(refused, &fs.PathError{Op: "restore", Path: c.path, Err: c.err})
 		}
 	}
 	return errors.Join(refused...)

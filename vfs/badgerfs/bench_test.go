@@ -13,6 +13,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 var content4K = strings.Repeat("0123456789abcde\n", 256)
@@ -106,7 +107,7 @@ func (f badgerFiles) read(path string) error { _, err := f.s.Read(ctx, path); re
 func (f badgerFiles) stat(path string) error { _, err := f.s.Stat(ctx, path); return err }
 
 func (f badgerFiles) list() error {
-	for _, err := range vfs.Walk(ctx, f.s, "/") {
+	for _, err := range walk.Files(ctx, f.s, "/") {
 		if err != nil {
 			return err
 		}

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // TestFlip inverts single bytes of a store's files, one at a time. The store must be refused,
@@ -61,7 +61,7 @@ func flipOne(t *testing.T, base string, files map[string]string) {
 		}
 	}()
 	got := 0
-	for _, err := range vfs.Walk(t.Context(), s, "/") {
+	for _, err := range walk.Files(t.Context(), s, "/") {
 		if err != nil && !errors.Is(err, badgerfs.ErrDamaged) {
 			t.Errorf("%s: Walk: %v", where, err)
 		}

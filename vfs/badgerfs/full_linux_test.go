@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 var hostRoles = map[string]func(ctx context.Context, dir string, out io.Writer) error{"fill": fillDisk}
@@ -55,7 +55,7 @@ func fillDisk(ctx context.Context, dir string, out io.Writer) error {
 	}
 	defer s.Close()
 	read := 0
-	for info, err := range vfs.Walk(ctx, s, "/") {
+	for info, err := range walk.Files(ctx, s, "/") {
 		if err != nil {
 			return err
 		}

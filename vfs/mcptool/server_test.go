@@ -19,6 +19,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/mcptool"
+	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
 
 // Over every transport a result is the tool's text to the byte and nothing else.
@@ -208,7 +209,7 @@ func TestStoreGoesAway(t *testing.T) {
 		if away {
 			return brokenFS{errors.New("the disk is gone")}, nil
 		}
-		return vfs.ReadOnly(brokenFS{vfs.ErrNotFound}), nil
+		return wrap.ReadOnly(brokenFS{vfs.ErrNotFound}), nil
 	}})
 	session := connect(t, transports["stdio"](t, newServer(t, tools, &mcptool.Options{Conversation: "work"})), nil)
 	text, failed := call(t, session, "readFile", map[string]any{"path": "/a"})

@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/gramindex"
 	"github.com/goliathfs/goliathfs/vfs/revision"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 	"github.com/goliathfs/goliathfs/vfs/watch"
 )
@@ -60,7 +62,7 @@ var _ interface {
 // New returns a store that holds a copy of files, a map from path to content.
 // Such a seed has a revision made from path and content, and no modification
 // time. It refuses a path that is invalid or given twice, and content that
-// vfs.CheckContent refuses.
+// textfile.Check refuses.
 func New(files map[string]string, opts *Options) (*FS, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -82,13 +84,13 @@ func New(files map[string]string, opts *Options) (*FS, error) {
 	for path, content := range files {
 		clean, err := vpath.CleanFile(path)
 		if err == nil {
-			err = vfs.CheckContent(content)
+			err = textfile.Check(content)
 		}
 		if err != nil {
-			return nil, &vfs.PathError{Op: "seed", Path: path, Err: err}
+			return nil, &fs.PathError{Op: "seed", Path: path, Err: err}
 		}
 		if s.files[clean] != nil {
-			return nil, &vfs.PathError{Op: "seed", Path: path, Err: fmt.Errorf("%w: %s is given twice", vfs.ErrInvalidPath, clean)}
+			return nil, &fs.PathError{Op: "seed", Path: path, Err: fmt.Errorf("%w: %s is given twice", vfs.ErrInvalidPath, clean)}
 		}
 		s.set(newFile(clean, content, revision.OfSeed(clean, content), time.Time{}))
 	}
@@ -177,7 +179,7 @@ func (s *FS) Write(ctx context.Context, path, content string, expected vfs.Revis
 	if err := begin(ctx, path); err != nil {
 		return vfs.Info{}, err
 	}
-	if err := vfs.CheckContent(content); err != nil {
+	if err := textfile.Check(content); err != nil {
 		return vfs.Info{}, err
 	}
 	info, seq, err := s.replace(path, content, expected)

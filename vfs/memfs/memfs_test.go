@@ -15,6 +15,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/revision"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 func open(t testing.TB, seed map[string]string, opts *memfs.Options) *memfs.FS {
@@ -147,7 +148,7 @@ func Example() {
 	}
 	_, err = vfs.Write(ctx, files, guide.Path, "too late", guide.Revision)
 	fmt.Println(vfs.Code(err))
-	for info, err := range vfs.Walk(ctx, files, "/") {
+	for info, err := range walk.Files(ctx, files, "/") {
 		fmt.Println(info.Path, info.Size, err)
 	}
 	// Output:

@@ -51,7 +51,7 @@ func failureOf(err error) failure {
 	if err == nil {
 		return failure{}
 	}
-	if pe, ok := err.(*vfs.PathError); ok {
+	if pe, ok := err.(*fs.PathError); ok {
 		err = pe.Err // the client puts its own path on
 	}
 	code := vfs.Code(err)

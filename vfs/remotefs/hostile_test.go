@@ -14,6 +14,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // question is what a client asks a fake agent.
@@ -114,7 +115,7 @@ func TestHostileAgent(t *testing.T) {
 		return err
 	}
 	walk := func(c *remotefs.Client) (last error) {
-		for _, err := range vfs.Walk(ctx, c, "/d") {
+		for _, err := range walk.Files(ctx, c, "/d") {
 			last = err
 		}
 		return last

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 	"sync"
@@ -70,7 +71,7 @@ func TestErrorsKeepTheirKind(t *testing.T) {
 	_, c := serveOdd(t, nil)
 	for path, want := range errOdd {
 		_, err := vfs.Read(t.Context(), c, path)
-		var pe *vfs.PathError
+		var pe *fs.PathError
 		if vfs.Code(err) != vfs.Code(want) || !errors.As(err, &pe) || pe.Path != path || pe.Err.Error() != want.Error()+", says the agent" {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
 
 // ServeOptions adjust Serve; nil or the zero value is the default.
@@ -77,7 +78,7 @@ func newServer(b vfs.Backend, opts *ServeOptions) *server {
 	s.opts.ReadTimeout = positive(s.opts.ReadTimeout, 10*time.Second)
 	s.opts.WriteTimeout = positive(s.opts.WriteTimeout, 30*time.Second)
 	if !s.opts.Writable {
-		s.backend = vfs.ReadOnly(b)
+		s.backend = wrap.ReadOnly(b)
 	}
 	return s
 }

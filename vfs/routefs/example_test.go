@@ -8,6 +8,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 func ExampleNew() {
@@ -24,7 +25,7 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	for info, err := range vfs.Walk(ctx, files, "/") {
+	for info, err := range walk.Files(ctx, files, "/") {
 		fmt.Println(info.Path, err)
 	}
 	_, err = vfs.Write(ctx, files, "/docs/new.md", "text", "")

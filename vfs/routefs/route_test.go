@@ -8,6 +8,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
+	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
 
 // away is a store that cannot be reached until it is back.
@@ -28,8 +29,8 @@ func (a *away) Route(context.Context, string) (vfs.Route, error) {
 func TestRouteIsAway(t *testing.T) {
 	gone := &away{Backend: memory(t)}
 	inner := compose(t, memory(t), routefs.Route{Prefix: "/in", Backend: gone})
-	f := compose(t, memory(t), routefs.Route{Prefix: "/team", Backend: vfs.ReadOnly(inner)})
-	sub, err := vfs.Sub(f, "/team")
+	f := compose(t, memory(t), routefs.Route{Prefix: "/team", Backend: wrap.ReadOnly(inner)})
+	sub, err := wrap.Sub(f, "/team")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestRouteIsAway(t *testing.T) {
 		{"a route", inner, "/in/x", "/in", true},
 		{"a route of a read-only view", f, "/team/in", "/team/in", false},
 		{"a subtree", sub, "/in/x", "/in", false},
-		{"a view of a route", vfs.ReadOnly(inner), "/in/x", "/in", false},
+		{"a view of a route", wrap.ReadOnly(inner), "/in/x", "/in", false},
 	} {
 		gone.back = false
 		route, err := vfs.RouteOf(t.Context(), tt.b, tt.path)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -265,19 +266,19 @@ func TestComposites(t *testing.T) {
 type failing struct{ err error }
 
 func (b failing) Read(_ context.Context, path string) (vfs.File, error) {
-	return vfs.File{}, &vfs.PathError{Op: "pread", Path: path, Err: b.err}
+	return vfs.File{}, &fs.PathError{Op: "pread", Path: path, Err: b.err}
 }
 
 func (b failing) List(_ context.Context, dir string, _ vfs.ListOptions) (vfs.Page, error) {
-	return vfs.Page{}, &vfs.PathError{Op: "scan", Path: dir, Err: b.err}
+	return vfs.Page{}, &fs.PathError{Op: "scan", Path: dir, Err: b.err}
 }
 
 func (b failing) Write(_ context.Context, path, _ string, _ vfs.Revision) (vfs.Info, error) {
-	return vfs.Info{}, &vfs.PathError{Op: "pwrite", Path: path, Err: b.err}
+	return vfs.Info{}, &fs.PathError{Op: "pwrite", Path: path, Err: b.err}
 }
 
 func (b failing) Remove(_ context.Context, path string, _ vfs.Revision) error {
-	return &vfs.PathError{Op: "unlink", Path: path, Err: b.err}
+	return &fs.PathError{Op: "unlink", Path: path, Err: b.err}
 }
 
 func TestErrorsCarryVisiblePaths(t *testing.T) {

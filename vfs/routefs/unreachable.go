@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // Unreachable is a file that a store of the composite holds and no path of the
 // composite reaches.
 type Unreachable struct {
-	Route       string // the prefix of the store, "/" for the default
-	vfs.LeftOut        // with the path inside the store
+	Route         string // the prefix of the store, "/" for the default
+	leftout.Entry        // with the path inside the store
 }
 
 // Unreachable yields the files that lists leave out, store by store: hidden by
@@ -24,13 +25,13 @@ type Unreachable struct {
 func (f *FS) Unreachable(ctx context.Context) iter.Seq2[Unreachable, error] {
 	return func(yield func(Unreachable, error) bool) {
 		for _, src := range f.sources {
-			for info, err := range vfs.Walk(ctx, src.in, "/") {
+			for info, err := range walk.Files(ctx, src.in, "/") {
 				if err != nil {
 					yield(Unreachable{}, fmt.Errorf("below %s: %w", src.prefix, err))
 					return
 				}
 				reason := src.obstacle(vpath.Join(src.prefix, info.Path))
-				if reason != "" && !yield(Unreachable{src.prefix, vfs.LeftOut{Path: info.Path, Err: errors.New(reason)}}, nil) {
+				if reason != "" && !yield(Unreachable{src.prefix, leftout.Entry{Path: info.Path, Err: errors.New(reason)}}, nil) {
 					return
 				}
 			}

@@ -19,7 +19,7 @@ import (
 // damaged.
 func (s *FS) Backup(ctx context.Context, file string) error {
 	if err := s.backup(ctx, file); err != nil {
-		return &vfs.PathError{Op: "backup", Path: file, Err: err}
+		return &fs.PathError{Op: "backup", Path: file, Err: err}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // TestCutDatabase cuts a database at many lengths: it is refused, or reading it
@@ -54,7 +55,7 @@ func readAll(t *testing.T, file string, opts *sqlitefs.Options) (files map[strin
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	files = map[string]string{}
-	for info, err := range vfs.Walk(t.Context(), s, "/") {
+	for info, err := range walk.Files(t.Context(), s, "/") {
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // deviceFiles is what a phone wrote into testdata/agent-files.db.
@@ -52,7 +53,7 @@ func contents(t *testing.T, b vfs.Backend) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	last := ""
-	for info, err := range vfs.Walk(t.Context(), b, "/") {
+	for info, err := range walk.Files(t.Context(), b, "/") {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,8 @@ import (
 	"log"
 	"path/filepath"
 
-	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // An app's database, copied from a phone, opens without a change to it.
@@ -18,7 +18,7 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	for info, err := range vfs.Walk(ctx, s, "/") {
+	for info, err := range walk.Files(ctx, s, "/") {
 		if err != nil {
 			log.Fatal(err)
 		}

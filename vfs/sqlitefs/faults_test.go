@@ -17,6 +17,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // TestMemoryIsOneDatabase reads from many goroutines what one wrote; a second
@@ -100,7 +101,7 @@ func contentsOrNone(t *testing.T, file string) map[string]string {
 		return files
 	}
 	defer s.Close()
-	for info, err := range vfs.Walk(t.Context(), s, "/") {
+	for info, err := range walk.Files(t.Context(), s, "/") {
 		if err != nil {
 			return nil
 		}
@@ -237,7 +238,7 @@ func TestRefusedFiles(t *testing.T) {
 			opts = nil
 		}
 		s, err := sqlitefs.Open(t.Context(), file, opts)
-		var pe *vfs.PathError
+		var pe *fs.PathError
 		if err == nil || !errors.As(err, &pe) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one that says %q", file, err, want)
 		}
@@ -276,7 +277,7 @@ func TestFlippedBits(t *testing.T) {
 			t.Errorf("byte %d: check: %v", at, checkErr)
 		}
 		listed, listErr := 0, error(nil)
-		for _, err := range vfs.Walk(t.Context(), s, "/") {
+		for _, err := range walk.Files(t.Context(), s, "/") {
 			if listed++; err != nil {
 				listErr = err
 			}

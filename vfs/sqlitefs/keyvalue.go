@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/goliathfs/goliathfs/vfs"
 )
 
 // KeyValue is one row of a table of an app that maps text keys to text values.
@@ -31,7 +29,7 @@ const mostValue = 1 << 20
 func ReadKeyValues(ctx context.Context, file string, table KeyValueTable) ([]KeyValue, error) {
 	rows, err := copiedKeyValues(ctx, file, table)
 	if err != nil {
-		return nil, &vfs.PathError{Op: "open", Path: file, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: file, Err: err}
 	}
 	return rows, nil
 }

@@ -16,8 +16,6 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
-
-	"github.com/goliathfs/goliathfs/vfs"
 )
 
 // Memory is the file name of a database in memory, one for each store.
@@ -34,7 +32,7 @@ func Open(ctx context.Context, file string, opts *Options) (*FS, error) {
 		err = fmt.Errorf("it cannot be used, look at its rights and those of its folder: %w", pe.Err)
 	}
 	if err != nil {
-		return nil, &vfs.PathError{Op: "open", Path: file, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: file, Err: err}
 	}
 	return s, nil
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/tablerow"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -15,7 +15,7 @@ import (
 // below it, for "/" at all rows whatever their path, and at no content, so it is
 // for whoever must know that a list is complete, such as before a copy. Check
 // finds more. Errors: a dir that is not canonical.
-func (s *FS) Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error) {
+func (s *FS) Unlisted(ctx context.Context, dir string) ([]leftout.Entry, error) {
 	if err := vpath.Check(dir); err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (s *FS) Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error) {
 		return nil, err
 	}
 	defer s.db.release()
-	var found []vfs.LeftOut
+	var found []leftout.Entry
 	err = s.db.patiently(ctx, func() (err error) {
 		found, err = s.scanUnlisted(ctx, h, dir)
 		return err
@@ -32,7 +32,7 @@ func (s *FS) Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error) {
 	return found, err
 }
 
-func (s *FS) scanUnlisted(ctx context.Context, h *handle, dir string) ([]vfs.LeftOut, error) {
+func (s *FS) scanUnlisted(ctx context.Context, h *handle, dir string) ([]leftout.Entry, error) {
 	query, args := `SELECT path, path_key, revision FROM goliath_files_v1 WHERE namespace = ?1`, []any{s.space.name}
 	if dir != "/" { // "0" follows "/"
 		query, args = query+` AND (path = ?2 OR path > ?2 || '/' AND path < ?2 || '0')`, append(args, dir)
@@ -42,7 +42,7 @@ func (s *FS) scanUnlisted(ctx context.Context, h *handle, dir string) ([]vfs.Lef
 		return nil, err
 	}
 	defer all.Close()
-	var found []vfs.LeftOut
+	var found []leftout.Entry
 	for all.Next() {
 		row := tablerow.Row{Namespace: s.space.name, Content: ""}
 		if err := all.Scan(&row.Path, &row.Key, &row.Revision); err != nil {
@@ -54,7 +54,7 @@ func (s *FS) scanUnlisted(ctx context.Context, h *handle, dir string) ([]vfs.Lef
 			continue
 		}
 		if v := tablerow.Judge(row); len(v.Faults) > 0 {
-			found = append(found, vfs.LeftOut{Path: tablerow.Text(row.Path), Err: errors.New(v.Faults[0].Detail)})
+			found = append(found, leftout.Entry{Path: tablerow.Text(row.Path), Err: errors.New(v.Faults[0].Detail)})
 		}
 	}
 	return found, all.Err()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/tablerow"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -20,7 +21,7 @@ func (s *FS) Write(ctx context.Context, path, content string, expected vfs.Revis
 	if s.db.opts.ReadOnly {
 		return vfs.Info{}, vfs.ErrReadOnly
 	}
-	if err := vfs.CheckContent(content); err != nil {
+	if err := textfile.Check(content); err != nil {
 		return vfs.Info{}, err
 	}
 	info, seq, err := s.replace(ctx, path, content, expected)

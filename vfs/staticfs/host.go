@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -18,7 +20,7 @@ import (
 // that is not UTF-8 or over 1,048,576 bytes, and what may not be read. Empty
 // directories do not show. The error says that dir itself cannot be read, or
 // that ctx ended.
-func FromDir(ctx context.Context, dir string) (*FS, []vfs.LeftOut, error) {
+func FromDir(ctx context.Context, dir string) (*FS, []leftout.Entry, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, nil, err
@@ -28,7 +30,7 @@ func FromDir(ctx context.Context, dir string) (*FS, []vfs.LeftOut, error) {
 }
 
 // FromFS is FromDir for an io/fs.FS, such as an embed.FS.
-func FromFS(ctx context.Context, fsys fs.FS) (*FS, []vfs.LeftOut, error) {
+func FromFS(ctx context.Context, fsys fs.FS) (*FS, []leftout.Entry, error) {
 	l := &loader{fsys: fsys}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if ended := ctx.Err(); ended != nil {
@@ -47,7 +49,7 @@ func FromFS(ctx context.Context, fsys fs.FS) (*FS, []vfs.LeftOut, error) {
 type loader struct {
 	builder
 	fsys    fs.FS
-	refused []vfs.LeftOut
+	refused []leftout.Entry
 }
 
 func (l *loader) visit(name string, d fs.DirEntry, err error) error {
@@ -70,7 +72,7 @@ func (l *loader) visit(name string, d fs.DirEntry, err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err // the name is told beside it
 	}
-	l.refused = append(l.refused, vfs.LeftOut{Path: "/" + name, Err: err})
+	l.refused = append(l.refused, leftout.Entry{Path: "/" + name, Err: err})
 	if d != nil && d.IsDir() {
 		return fs.SkipDir
 	}
@@ -96,18 +98,15 @@ func (l *loader) load(name, path string, d fs.DirEntry) error {
 	if !info.Mode().IsRegular() { // it was replaced since it was listed
 		return errSpecial
 	}
-	if info.Size() > maxFileBytes { // do not read gigabytes to say no
-		return fmt.Errorf("%w: %d bytes where at most %d fit", vfs.ErrTooLarge, info.Size(), maxFileBytes)
+	if info.Size() > textfile.MaxBytes { // do not read gigabytes to say no
+		return fmt.Errorf("%w: %d bytes where at most %d fit", vfs.ErrTooLarge, info.Size(), textfile.MaxBytes)
 	}
-	content, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	content, err := io.ReadAll(io.LimitReader(f, textfile.MaxBytes+1))
 	if err != nil {
 		return err
 	}
 	return l.add(path, string(content), info.ModTime())
 }
-
-// maxFileBytes is the limit of vfs.CheckContent.
-const maxFileBytes = 1 << 20
 
 var (
 	errLink    = errors.New("it is a symbolic link, which is not followed; copy what it points to")

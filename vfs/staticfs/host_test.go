@@ -17,7 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // hostFolder makes a folder that holds what can be stored and what cannot.
@@ -99,14 +101,14 @@ func TestFromDir(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for info, err := range vfs.Walk(t.Context(), s, "/") {
+	for info, err := range walk.Files(t.Context(), s, "/") {
 		if other, err2 := vfs.Stat(t.Context(), again, info.Path); err != nil || err2 != nil || other.Revision != info.Revision {
 			t.Errorf("%s is at %q, loaded again at %q (%v, %v)", info.Path, info.Revision, other.Revision, err, err2)
 		}
 	}
 }
 
-func lines(refused []vfs.LeftOut) []string {
+func lines(refused []leftout.Entry) []string {
 	var out []string
 	for _, r := range refused {
 		out = append(out, r.Error())

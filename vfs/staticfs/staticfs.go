@@ -11,12 +11,14 @@ package staticfs
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/revision"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -33,7 +35,7 @@ var _ interface {
 
 // New returns a store of files, a map from path to content. Errors: a
 // PathError for a path that is invalid or given twice in two spellings, and
-// for content that vfs.CheckContent refuses.
+// for content that textfile.Check refuses.
 func New(files map[string]string) (*FS, error) {
 	var b builder
 	for _, path := range slices.Sorted(maps.Keys(files)) { // so that the same error comes each time
@@ -51,10 +53,10 @@ type builder struct{ files []vfs.File }
 func (b *builder) add(path, content string, mod time.Time) error {
 	clean, err := vpath.CleanFile(path)
 	if err == nil {
-		err = vfs.CheckContent(content)
+		err = textfile.Check(content)
 	}
 	if err != nil {
-		return &vfs.PathError{Op: "load", Path: path, Err: err}
+		return &fs.PathError{Op: "load", Path: path, Err: err}
 	}
 	b.files = append(b.files, vfs.File{
 		Info: vfs.Info{
@@ -74,7 +76,7 @@ func (b *builder) finish() (*FS, error) {
 	for i := 1; i < len(b.files); i++ {
 		if path := b.files[i].Path; path == b.files[i-1].Path {
 			err := fmt.Errorf("%w: the file is given twice, drop one", vfs.ErrInvalidPath)
-			return nil, &vfs.PathError{Op: "load", Path: path, Err: err}
+			return nil, &fs.PathError{Op: "load", Path: path, Err: err}
 		}
 	}
 	return &FS{files: b.files}, nil

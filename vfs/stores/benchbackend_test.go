@@ -8,6 +8,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // backend keeps files in a store; edits and searches are those of the tools.
@@ -90,7 +91,7 @@ func (k *backend) grep(needle string) (files int, err error) {
 }
 
 func (k *backend) copyOut(dst *memfs.FS) (files int, err error) {
-	for info, err := range vfs.Walk(k.ctx, k.b, "/") {
+	for info, err := range walk.Files(k.ctx, k.b, "/") {
 		if err != nil {
 			return files, err
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // text is the content that step n gives a path, different for each n and from
@@ -134,7 +135,7 @@ func (l *ledger) verify(ctx context.Context, s store) error {
 		}
 	}
 	listed := 0
-	for _, err := range vfs.Walk(ctx, s, "/") {
+	for _, err := range walk.Files(ctx, s, "/") {
 		if listed++; err != nil {
 			errs = append(errs, err)
 		}

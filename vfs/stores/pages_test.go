@@ -20,6 +20,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
+	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
 
 // What a model sees of a search depends on what is in the store and on nothing
@@ -98,13 +99,13 @@ func around(t *testing.T, b vfs.Backend) map[string]vfs.Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub, err := vfs.Sub(b, "/d")
+	sub, err := wrap.Sub(b, "/d")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return map[string]vfs.Backend{
-		"bare": b, "read-only": vfs.ReadOnly(b), "sub": sub, "routed": routed, "socket": served(t, b),
-		"all": vfs.ReadOnly(served(t, routed)),
+		"bare": b, "read-only": wrap.ReadOnly(b), "sub": sub, "routed": routed, "socket": served(t, b),
+		"all": wrap.ReadOnly(served(t, routed)),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 const (
@@ -103,7 +104,7 @@ func stress(t *testing.T, s store, other job) {
 	}
 	t.Logf("in %v: %+v here, %+v there", other.For, mine, others)
 	files, sum := 0, 0
-	for info, err := range vfs.Walk(t.Context(), s, "/") {
+	for info, err := range walk.Files(t.Context(), s, "/") {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // lister is a naive List whose parts can be replaced by wrong ones.
@@ -40,7 +41,7 @@ func relist(l lister) func(b *broken) {
 				return vfs.Page{}, err
 			}
 			var all []vfs.Info
-			for info, err := range vfs.Walk(ctx, b.FS, "/") {
+			for info, err := range walk.Files(ctx, b.FS, "/") {
 				if err != nil {
 					return vfs.Page{}, err
 				}

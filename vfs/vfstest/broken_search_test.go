@@ -11,6 +11,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // finder is a naive Search whose parts can be replaced by wrong ones.
@@ -55,7 +56,7 @@ func find(f finder) func(b *broken) {
 				return vfs.Page{}, err
 			}
 			var all []vfs.Info
-			for info, err := range vfs.Walk(ctx, b.FS, "/") {
+			for info, err := range walk.Files(ctx, b.FS, "/") {
 				if err != nil {
 					return vfs.Page{}, err
 				}

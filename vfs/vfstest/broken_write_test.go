@@ -13,14 +13,16 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/revision"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 var writeFaults = []fault{
 	{"creates over a file", "write/create-only", func(b *broken) {
 		b.write = func(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error) {
 			if expected == "" {
-				if err := vfs.CheckContent(content); err != nil {
+				if err := textfile.Check(content); err != nil {
 					return vfs.Info{}, err
 				}
 				return force(ctx, b, path, content)
@@ -190,7 +192,7 @@ func removeAll(also func(path, root string) bool) func(b *broken) {
 			if err := b.FS.Remove(ctx, path, expected); err != nil {
 				return err
 			}
-			for info, err := range vfs.Walk(ctx, b.FS, "/") {
+			for info, err := range walk.Files(ctx, b.FS, "/") {
 				if err == nil && also(info.Path, path) {
 					err = b.FS.Remove(ctx, info.Path, info.Revision)
 				}
@@ -375,7 +377,7 @@ func TestSuiteCatchesSharing(t *testing.T) {
 func contentsOf(t *testing.T, b vfs.Backend, keep func(vfs.Info) bool) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for info, err := range vfs.Walk(t.Context(), b, "/") {
+	for info, err := range walk.Files(t.Context(), b, "/") {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -65,7 +66,7 @@ func (s *stranger) Write(ctx context.Context, path, content string, expected vfs
 	if err := ctx.Err(); err != nil {
 		return vfs.Info{}, err
 	}
-	if err := vfs.CheckContent(content); err != nil {
+	if err := textfile.Check(content); err != nil {
 		return vfs.Info{}, err
 	}
 	s.mu.Lock()

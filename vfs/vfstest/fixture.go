@@ -6,6 +6,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
+	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
 
 // fixture is one way to reach the backend. The rules see only the view.
@@ -42,7 +43,7 @@ var fixtures = []fixture{
 		view: func(t *testing.T, b vfs.Backend) vfs.Backend { return route(t, b, memory(t, nil)) }},
 	{name: "sub", prefix: at, seedPrefix: at, decoys: outside,
 		view: func(t *testing.T, b vfs.Backend) vfs.Backend { return sub(t, b, at) }},
-	{name: "readonly", readOnly: true, view: func(_ *testing.T, b vfs.Backend) vfs.Backend { return vfs.ReadOnly(b) }},
+	{name: "readonly", readOnly: true, view: func(_ *testing.T, b vfs.Backend) vfs.Backend { return wrap.ReadOnly(b) }},
 }
 
 func memory(t *testing.T, files map[string]string) vfs.Backend {
@@ -65,7 +66,7 @@ func route(t *testing.T, def, below vfs.Backend) vfs.Backend {
 
 func sub(t *testing.T, b vfs.Backend, dir string) vfs.Backend {
 	t.Helper()
-	view, err := vfs.Sub(b, dir)
+	view, err := wrap.Sub(b, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

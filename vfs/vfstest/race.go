@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 var raceRules = []rule{
@@ -197,7 +198,7 @@ func raceApart(c *checker) {
 func (s *store) listing() error {
 	for range 3 * rounds {
 		last, stays := "", 0
-		for info, err := range vfs.Walk(s.ctx(), s.b, "/") {
+		for info, err := range walk.Files(s.ctx(), s.b, "/") {
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -48,7 +49,7 @@ const maxInline = 200
 
 // bare is the error without the path that it has inside its store.
 func bare(err error) error {
-	var pe *vfs.PathError
+	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		return pe.Err
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
+	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
 
 // StoreSpec is what a replay asks of a NewStore; see agentsim.StoreSpec.
@@ -109,7 +111,7 @@ func (s *stores) view(ctx context.Context, conversation string) (vfs.Backend, er
 		}
 		b := inst.b
 		if p.spec.ReadOnly {
-			b = vfs.ReadOnly(b)
+			b = wrap.ReadOnly(b)
 		}
 		if p.prefix == "/" {
 			def = b
@@ -218,7 +220,7 @@ func (inst *instance) close(ctx context.Context) error {
 	b := inst.sound()
 	var errs []error
 	if inst.clean {
-		for info, err := range vfs.Walk(ctx, b, "/") {
+		for info, err := range walk.Files(ctx, b, "/") {
 			if err == nil {
 				err = vfs.Remove(ctx, b, info.Path, info.Revision)
 			}

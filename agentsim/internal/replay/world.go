@@ -13,6 +13,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/turn"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // Options adjust a replay; the zero value is the default.
@@ -195,7 +196,7 @@ func (w *World) addFiles(ctx context.Context) error {
 
 // addStore adds the files of a view that belong to one of its stores.
 func (w *World) addStore(ctx context.Context, view vfs.Backend, p placed, conversation string) error {
-	for info, err := range vfs.Walk(ctx, view, p.prefix) {
+	for info, err := range walk.Files(ctx, view, p.prefix) {
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
-	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -28,7 +28,7 @@ func (sc *Scenario) plant() error {
 func (sc *Scenario) seed(pos strictyaml.Pos, path, content string) error {
 	clean, err := vpath.CleanFile(path)
 	if err == nil {
-		err = vfs.CheckContent(content)
+		err = textfile.Check(content)
 	}
 	if err != nil {
 		return pos.Errorf("the seed %q cannot be stored: %v", path, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -40,7 +41,7 @@ func (o *Overlay) commit(ctx context.Context, d *draft) fuse.Status {
 	o.Tree.Lock()
 	text, path, base, changes := string(d.data), d.file.Path, d.base, d.changes
 	o.Tree.Unlock()
-	if err := vfs.CheckContent(text); err != nil {
+	if err := textfile.Check(text); err != nil {
 		return o.StatusOf("write", path, err)
 	}
 	c := o.claim(path, int64(len(text)))

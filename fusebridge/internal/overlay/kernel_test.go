@@ -19,6 +19,7 @@ import (
 	"github.com/goliathfs/goliathfs/fusebridge/internal/view"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // kernel asks an overlay as the kernel would, so that no mount is needed.
@@ -296,7 +297,7 @@ func (k *kernel) kept() []string {
 func stored(t *testing.T, b vfs.Backend) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for info, err := range vfs.Walk(t.Context(), b, "/") {
+	for info, err := range walk.Files(t.Context(), b, "/") {
 		if err != nil {
 			t.Fatal(err)
 		}

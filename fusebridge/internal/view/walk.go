@@ -9,6 +9,7 @@ import (
 	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // walkBatch is how many files a walk takes over under one lock.
@@ -46,7 +47,7 @@ func (f *Follower) doWalk(ctx context.Context) error {
 	f.routes.anew()
 	f.routes.learn(ctx, "/")
 	batch := make([]vfs.Info, 0, walkBatch)
-	for info, err := range vfs.Walk(ctx, f.backend, "/") {
+	for info, err := range walk.Files(ctx, f.backend, "/") {
 		if err != nil {
 			return err
 		}

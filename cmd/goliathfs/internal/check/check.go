@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -25,9 +26,9 @@ type Sum struct {
 // revisions that are missing or used twice, sizes and revisions that differ between
 // list and read, contents that cannot be read or are no text. Its own error means
 // that it could not go on.
-func Store(ctx context.Context, b vfs.Backend, report func(vfs.LeftOut)) (Sum, error) {
+func Store(ctx context.Context, b vfs.Backend, report func(leftout.Entry)) (Sum, error) {
 	c := checker{ctx: ctx, b: b, report: report, revisions: map[vfs.Revision]string{}}
-	// The backend itself is asked: vfs.Walk ends at the first page that is wrong.
+	// The backend itself is asked: walk.Files ends at the first page that is wrong.
 	for opts := (vfs.ListOptions{Limit: 256}); ; {
 		page, err := b.List(ctx, "/", opts)
 		if err != nil {
@@ -51,14 +52,14 @@ func Store(ctx context.Context, b vfs.Backend, report func(vfs.LeftOut)) (Sum, e
 type checker struct {
 	ctx       context.Context // of this one call
 	b         vfs.Backend
-	report    func(vfs.LeftOut)
+	report    func(leftout.Entry)
 	sum       Sum
 	last      string                  // the path before
 	revisions map[vfs.Revision]string // to the path that has it
 }
 
 func (c *checker) problem(path, format string, args ...any) {
-	c.report(vfs.LeftOut{Path: path, Err: fmt.Errorf(format, args...)})
+	c.report(leftout.Entry{Path: path, Err: fmt.Errorf(format, args...)})
 }
 
 func (c *checker) file(info vfs.Info) error {

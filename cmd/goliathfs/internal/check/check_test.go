@@ -10,6 +10,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/check"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 )
 
 // broken is a store that gives its files as they are written down here.
@@ -43,7 +44,7 @@ func file(path string, rev vfs.Revision, size int64, content string) vfs.File {
 
 func TestStore(t *testing.T) {
 	sound := broken{file("/a", "1", 1, "a"), file("/b", "2", -1, "bb"), file("/\U0001F600", "3", 0, ""), file("/\uE000", "4", 0, "")}
-	sum, err := check.Store(t.Context(), sound, func(p vfs.LeftOut) { t.Errorf("a sound store has %+v", p) })
+	sum, err := check.Store(t.Context(), sound, func(p leftout.Entry) { t.Errorf("a sound store has %+v", p) })
 	if err != nil || sum != (check.Sum{Files: 4, Bytes: 3}) {
 		t.Errorf("%+v, %v", sum, err)
 	}
@@ -58,7 +59,7 @@ func TestStore(t *testing.T) {
 		file("/x//y", "5", 0, ""),
 	}
 	got := map[string]string{}
-	if _, err := check.Store(t.Context(), faulty, func(p vfs.LeftOut) { got[p.Path] += p.Err.Error() }); err != nil {
+	if _, err := check.Store(t.Context(), faulty, func(p leftout.Entry) { got[p.Path] += p.Err.Error() }); err != nil {
 		t.Fatal(err)
 	}
 	for path, says := range map[string]string{

@@ -10,6 +10,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/gramindex"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 )
 
 // Badger is the kind of badger: URLs.
@@ -74,7 +75,7 @@ func (b badger) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 	return func(yield func(vfs.File, error) bool) {
 		for f, err := range b.FS.Snapshot(ctx) {
 			if errors.Is(err, badgerfs.ErrDamaged) {
-				err = vfs.LeftOut{Path: f.Path, Err: err}
+				err = leftout.Entry{Path: f.Path, Err: err}
 			}
 			if !yield(f, err) {
 				return

@@ -7,7 +7,9 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/revision"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -20,7 +22,7 @@ type placed struct{ namespace, path string }
 // lostFile is a file that was known by its metadata alone.
 type lostFile struct {
 	namespace string
-	vfs.LeftOut
+	leftout.Entry
 }
 
 // rebuilt says what became of the files of a damaged store.
@@ -76,7 +78,7 @@ func (m *rebuilt) namespace(ctx context.Context, old, fresh *badgerfs.FS, name s
 		}
 		where := placed{name, f.Path}
 		if err != nil {
-			m.lost = append(m.lost, lostFile{name, vfs.LeftOut{Path: f.Path, Err: err}})
+			m.lost = append(m.lost, lostFile{name, leftout.Entry{Path: f.Path, Err: err}})
 			continue
 		}
 		if taken[f.Revision] {
@@ -98,5 +100,5 @@ func takeable(f vfs.File) error {
 	if err := vpath.CheckFile(f.Path); err != nil {
 		return err
 	}
-	return vfs.CheckContent(f.Content)
+	return textfile.Check(f.Content)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/gramindex"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/revision"
 )
 
@@ -89,7 +90,7 @@ type Database interface {
 // write.
 type Snapshotter interface {
 	// Snapshot yields the files of the namespace in order. An error of type
-	// vfs.LeftOut concerns one file, and the rest follows; another one is the last.
+	// leftout.Entry concerns one file, and the rest follows; another one is the last.
 	Snapshot(ctx context.Context) iter.Seq2[vfs.File, error]
 }
 
@@ -108,7 +109,7 @@ type Triggered interface {
 // Unlister is a Database that may hold what no list shows.
 type Unlister interface {
 	// Unlisted returns what the lists of a directory leave out.
-	Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error)
+	Unlisted(ctx context.Context, dir string) ([]leftout.Entry, error)
 }
 
 // Indexer is a Database that keeps an index of searches where the files are.

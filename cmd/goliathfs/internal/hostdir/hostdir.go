@@ -16,6 +16,8 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -32,7 +34,7 @@ type Dir struct {
 
 	scan    sync.Once
 	files   []vfs.Info // in order of vpath.Compare
-	leftOut []vfs.LeftOut
+	leftOut []leftout.Entry
 	scanErr error
 }
 
@@ -113,7 +115,7 @@ func (d *Dir) Read(ctx context.Context, p string) (vfs.File, error) {
 	if _, err := io.Copy(&b, io.LimitReader(f, maxBytes+1)); err != nil {
 		return vfs.File{}, hostError(err)
 	}
-	if err := vfs.CheckContent(b.String()); err != nil {
+	if err := textfile.Check(b.String()); err != nil {
 		return vfs.File{}, err
 	}
 	info.Size = int64(b.Len())

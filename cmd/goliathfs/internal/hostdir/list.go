@@ -11,6 +11,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -61,7 +62,7 @@ func (d *Dir) search(bound string, exclusive bool) int {
 }
 
 // LeftOut returns what in the folder cannot be a virtual file.
-func (d *Dir) LeftOut(ctx context.Context) ([]vfs.LeftOut, error) {
+func (d *Dir) LeftOut(ctx context.Context) ([]leftout.Entry, error) {
 	err := d.load(ctx)
 	return d.leftOut, err
 }
@@ -126,5 +127,5 @@ func (d *Dir) walk(ctx context.Context) error {
 }
 
 func (d *Dir) leave(name string, why error) {
-	d.leftOut = append(d.leftOut, vfs.LeftOut{Path: "/" + name, Err: why})
+	d.leftOut = append(d.leftOut, leftout.Entry{Path: "/" + name, Err: why})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -24,7 +25,7 @@ var ErrRepository = errors.New("git or hg would take it for a part of your own r
 // place in one step, so that a reader sees the old file or the new one.
 // Replacing is checked first and is not one step with the check.
 func (d *Dir) Write(ctx context.Context, p, content string, expected vfs.Revision) (vfs.Info, error) {
-	if err := vfs.CheckContent(content); err != nil {
+	if err := textfile.Check(content); err != nil {
 		return vfs.Info{}, err
 	}
 	if tempname.Is(vpath.Base(p)) {

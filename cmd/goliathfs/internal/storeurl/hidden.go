@@ -6,6 +6,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -14,7 +15,7 @@ import (
 // Unlisted, and files whose path is too long below the prefix of a route. Without
 // them a list passes for complete. With routes it walks through every file. What a
 // running agent hides is not known here.
-func (s *Store) Hidden(ctx context.Context) ([]vfs.LeftOut, error) {
+func (s *Store) Hidden(ctx context.Context) ([]leftout.Entry, error) {
 	found, err := s.Unlisted(ctx, "/")
 	composite, ok := s.Backend.(*routefs.FS)
 	if err != nil || !ok {
@@ -25,7 +26,7 @@ func (s *Store) Hidden(ctx context.Context) ([]vfs.LeftOut, error) {
 			return nil, err
 		}
 		if path := vpath.Join(file.Route, file.Path); vpath.Units(path) > vpath.MaxUnits {
-			found = append(found, vfs.LeftOut{Path: path, Err: file.Err})
+			found = append(found, leftout.Entry{Path: path, Err: file.Err})
 		}
 	}
 	return found, nil
@@ -33,8 +34,8 @@ func (s *Store) Hidden(ctx context.Context) ([]vfs.LeftOut, error) {
 
 // Unlisted returns what databases hold and do not list, such as rows of SQLite
 // tables that break the rules, with visible paths at or below the canonical path dir.
-func (s *Store) Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error) {
-	var found []vfs.LeftOut
+func (s *Store) Unlisted(ctx context.Context, dir string) ([]leftout.Entry, error) {
+	var found []leftout.Entry
 	for _, part := range s.Parts {
 		db, ok := part.Backend.(database.Unlister)
 		inside := "/"
@@ -61,7 +62,7 @@ func (s *Store) Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error)
 					continue // a route has its place
 				}
 			}
-			found = append(found, vfs.LeftOut{Path: path, Err: fmt.Errorf("%w, see goliathfs check %s", row.Err, part.URL)})
+			found = append(found, leftout.Entry{Path: path, Err: fmt.Errorf("%w, see goliathfs check %s", row.Err, part.URL)})
 		}
 	}
 	return found, nil

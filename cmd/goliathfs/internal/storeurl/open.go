@@ -15,6 +15,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/revision"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -78,14 +79,14 @@ type Opener struct {
 
 	opened  []io.Closer
 	alone   map[string]openAlone // by name on the host, without symbolic links
-	leftOut []vfs.LeftOut
+	leftOut []leftout.Entry
 	notes   []string
 	making  sync.Mutex // held while a store is made that Want.Lazy put off
 }
 
 // LeftOut returns what seeds hold that cannot be a virtual file, of the stores
 // opened so far.
-func (o *Opener) LeftOut() []vfs.LeftOut { return o.leftOut }
+func (o *Opener) LeftOut() []leftout.Entry { return o.leftOut }
 
 // Notes returns what people should know of how the stores were opened, in sentences.
 func (o *Opener) Notes() []string { return o.notes }

@@ -11,6 +11,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/internal/regular"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
 )
@@ -56,7 +57,7 @@ func (o *Opener) seed(ctx context.Context, name string) (*staticfs.FS, error) {
 }
 
 // fromDir reads a folder without what a killed copy or backup has left in it.
-func fromDir(ctx context.Context, name string) (*staticfs.FS, []vfs.LeftOut, error) {
+func fromDir(ctx context.Context, name string) (*staticfs.FS, []leftout.Entry, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {
 		return nil, nil, err

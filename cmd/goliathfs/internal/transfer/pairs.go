@@ -6,6 +6,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // pair is one path with its Info on each side, nil where it is missing.
@@ -19,9 +20,9 @@ type pair struct {
 // passed, do not disturb it.
 func pairs(ctx context.Context, a, b vfs.Backend) iter.Seq2[pair, error] {
 	return func(yield func(pair, error) bool) {
-		nextA, stopA := iter.Pull2(vfs.Walk(ctx, a, "/"))
+		nextA, stopA := iter.Pull2(walk.Files(ctx, a, "/"))
 		defer stopA()
-		nextB, stopB := iter.Pull2(vfs.Walk(ctx, b, "/"))
+		nextB, stopB := iter.Pull2(walk.Files(ctx, b, "/"))
 		defer stopB()
 		infoA, errA, okA := nextA()
 		infoB, errB, okB := nextB()

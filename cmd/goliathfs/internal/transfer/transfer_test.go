@@ -16,6 +16,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 func memory(t *testing.T, files map[string]string) *memfs.FS {
@@ -30,7 +31,7 @@ func memory(t *testing.T, files map[string]string) *memfs.FS {
 func contents(t *testing.T, b vfs.Backend) map[string]string {
 	t.Helper()
 	m := map[string]string{}
-	for info, err := range vfs.Walk(t.Context(), b, "/") {
+	for info, err := range walk.Files(t.Context(), b, "/") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +79,7 @@ func TestStepsComeInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	for info := range vfs.Walk(t.Context(), src, "/") {
+	for info := range walk.Files(t.Context(), src, "/") {
 		want = append(want, info.Path)
 	}
 	if diff := cmp.Diff(want, told); diff != "" {

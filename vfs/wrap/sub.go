@@ -1,73 +1,75 @@
-package vfs
+package wrap
 
 import (
 	"context"
 	"io"
+	"io/fs"
 
+	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // Sub returns a view of b whose root is the directory dir: "/a" in the view is
 // dir + "/a" in b. It can do all that b can; closing it closes b. A path that
-// would be too long in b is ErrInvalidPath. Errors: a PathError when dir is no
-// valid path.
-func Sub(b Backend, dir string) (Backend, error) {
+// would be too long in b is ErrInvalidPath. Errors: a *fs.PathError when dir
+// is no valid path.
+func Sub(b vfs.Backend, dir string) (vfs.Backend, error) {
 	clean, err := vpath.Clean(dir)
 	if err != nil {
-		return nil, wrap("sub", dir, err)
+		return nil, &fs.PathError{Op: "sub", Path: dir, Err: err}
 	}
 	if clean == "/" {
 		return b, nil
 	}
-	return &sub{Inner{b}, clean}, nil
+	return &sub{vfs.Inner{Backend: b}, clean}, nil
 }
 
 type sub struct {
-	in  Inner
+	in  vfs.Inner
 	dir string // canonical, not "/"
 }
 
 var _ interface {
-	Backend
-	Writer
-	Remover
-	Statter
-	Watcher
-	Router
-	Searcher
+	vfs.Backend
+	vfs.Writer
+	vfs.Remover
+	vfs.Statter
+	vfs.Watcher
+	vfs.Router
+	vfs.Searcher
 	io.Closer
 } = (*sub)(nil)
 
-func (s *sub) Read(ctx context.Context, path string) (File, error) {
+func (s *sub) Read(ctx context.Context, path string) (vfs.File, error) {
 	full, err := s.file(path)
 	if err != nil {
-		return File{}, err
+		return vfs.File{}, err
 	}
 	f, err := s.in.Read(ctx, full)
 	f.Path = path
 	return f, err
 }
 
-func (s *sub) List(ctx context.Context, dir string, opts ListOptions) (Page, error) {
+func (s *sub) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {
 	opts, err := opts.Checked()
 	if err == nil {
 		err = vpath.Check(dir)
 	}
 	if err != nil {
-		return Page{}, err
+		return vfs.Page{}, err
 	}
 	opts.After = s.bound(opts.After)
 	page, err := s.in.List(ctx, vpath.Join(s.dir, dir), opts)
 	return s.page(page), err
 }
 
-func (s *sub) Search(ctx context.Context, dir string, opts SearchOptions) (Page, error) {
+func (s *sub) Search(ctx context.Context, dir string, opts vfs.SearchOptions) (vfs.Page, error) {
 	opts, err := opts.Checked()
 	if err == nil {
 		err = vpath.Check(dir)
 	}
 	if err != nil {
-		return Page{}, err
+		return vfs.Page{}, err
 	}
 	opts.After = s.bound(opts.After)
 	page, err := s.in.Search(ctx, vpath.Join(s.dir, dir), opts)
@@ -89,7 +91,7 @@ func (s *sub) bound(after string) string {
 }
 
 // page puts a page of the backend into the view's words.
-func (s *sub) page(page Page) Page {
+func (s *sub) page(page vfs.Page) vfs.Page {
 	for i := range page.Files {
 		page.Files[i].Path = vpath.Rel(page.Files[i].Path, s.dir)
 	}
@@ -99,17 +101,17 @@ func (s *sub) page(page Page) Page {
 	return page
 }
 
-func (s *sub) Write(ctx context.Context, path, content string, expected Revision) (Info, error) {
+func (s *sub) Write(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error) {
 	full, err := s.file(path)
 	if err != nil {
-		return Info{}, err
+		return vfs.Info{}, err
 	}
 	info, err := s.in.Write(ctx, full, content, expected)
 	info.Path = path
 	return info, err
 }
 
-func (s *sub) Remove(ctx context.Context, path string, expected Revision) error {
+func (s *sub) Remove(ctx context.Context, path string, expected vfs.Revision) error {
 	full, err := s.file(path)
 	if err != nil {
 		return err
@@ -117,21 +119,21 @@ func (s *sub) Remove(ctx context.Context, path string, expected Revision) error 
 	return s.in.Remove(ctx, full, expected)
 }
 
-func (s *sub) Stat(ctx context.Context, path string) (Info, error) {
+func (s *sub) Stat(ctx context.Context, path string) (vfs.Info, error) {
 	full, err := s.file(path)
 	if err != nil {
-		return Info{}, err
+		return vfs.Info{}, err
 	}
 	info, err := s.in.Stat(ctx, full)
 	info.Path = path
 	return info, err
 }
 
-func (s *sub) Watch(ctx context.Context, dir string, fn func(Event)) error {
+func (s *sub) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
 	if err := vpath.Check(dir); err != nil {
 		return err
 	}
-	return s.in.Watch(ctx, vpath.Join(s.dir, dir), func(e Event) {
+	return s.in.Watch(ctx, vpath.Join(s.dir, dir), func(e vfs.Event) {
 		if e.Path == s.dir && !e.Overflow {
 			return // the file at the view's own root
 		}
@@ -148,9 +150,9 @@ func (s *sub) Watch(ctx context.Context, dir string, fn func(Event)) error {
 	})
 }
 
-func (s *sub) Route(ctx context.Context, path string) (Route, error) {
+func (s *sub) Route(ctx context.Context, path string) (vfs.Route, error) {
 	if err := vpath.Check(path); err != nil {
-		return Route{}, err
+		return vfs.Route{}, err
 	}
 	route, err := s.in.Route(ctx, vpath.Join(s.dir, path))
 	switch {

@@ -1,4 +1,4 @@
-package vfs_test
+package iofs_test
 
 import (
 	"context"
@@ -14,8 +14,33 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/iofs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
+
+// memory returns a store with the given files, each holding its path.
+func memory(t testing.TB, paths ...string) *memfs.FS {
+	t.Helper()
+	files := map[string]string{}
+	for _, path := range paths {
+		files[path] = path
+	}
+	b, err := memfs.New(files, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// least shows nothing of a store but vfs.Backend.
+type least struct{ vfs.Backend }
 
 // unsized hides the sizes that a store knows.
 type unsized struct{ vfs.Backend }
@@ -40,21 +65,21 @@ func TestIOFS(t *testing.T) {
 		b    vfs.Backend
 	}{{"all", b}, {"least", least{b}}, {"unsized", unsized{b}}} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := fstest.TestFS(vfs.IOFS(t.Context(), tt.b), "a.txt", "d/e/f", "d-/x", "ü/深い/😀", "\U0010FFFF/\uffff", "*?[x]", " ", "...",
+			err := fstest.TestFS(iofs.New(t.Context(), tt.b), "a.txt", "d/e/f", "d-/x", "ü/深い/😀", "\U0010FFFF/\uffff", "*?[x]", " ", "...",
 				"both/below", "both@file", "both@@file", "taken/x", "taken@@@file", "taken@file/y", "taken@@file")
 			if err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	if err := fstest.TestFS(vfs.IOFS(t.Context(), memory(t))); err != nil {
+	if err := fstest.TestFS(iofs.New(t.Context(), memory(t))); err != nil {
 		t.Errorf("an empty store: %v", err)
 	}
 }
 
 // Where a name is a file and a directory, both can be had.
 func TestIOFSAside(t *testing.T) {
-	fsys := vfs.IOFS(t.Context(), memory(t, "/both", "/both/below", "/both@file"))
+	fsys := iofs.New(t.Context(), memory(t, "/both", "/both/below", "/both@file"))
 	for name, want := range map[string]string{"both@@file": "/both", "both@file": "/both@file", "both/below": "/both/below"} {
 		if got, err := fs.ReadFile(fsys, name); err != nil || string(got) != want {
 			t.Errorf("ReadFile of %s = %q, %v, want %q", name, got, err, want)
@@ -82,10 +107,10 @@ func TestIOFSAside(t *testing.T) {
 }
 
 func TestIOFSErrors(t *testing.T) {
-	fsys := vfs.IOFS(t.Context(), memory(t, "/d/f"))
+	fsys := iofs.New(t.Context(), memory(t, "/d/f"))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	late := vfs.IOFS(ended, memory(t, "/d/f"))
+	late := iofs.New(ended, memory(t, "/d/f"))
 	open := func(fsys fs.FS, name string) error { _, err := fsys.Open(name); return err }
 	stat := func(fsys fs.FS, name string) error { _, err := fs.Stat(fsys, name); return err }
 	read := func(fsys fs.FS, name string) error { _, err := fs.ReadFile(fsys, name); return err }
@@ -132,7 +157,7 @@ func TestIOFSIsLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fsys := vfs.IOFS(t.Context(), b)
+	fsys := iofs.New(t.Context(), b)
 	open, err := fsys.Open("d/f")
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package vfs_test
+package wrap_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,8 +15,41 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
+
+// memory returns a store with the given files, each holding its path.
+func memory(t testing.TB, paths ...string) *memfs.FS {
+	t.Helper()
+	files := map[string]string{}
+	for _, path := range paths {
+		files[path] = path
+	}
+	b, err := memfs.New(files, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// least shows nothing of a store but vfs.Backend.
+type least struct{ vfs.Backend }
+
+// wrapping is a stranger's store that wraps its errors itself.
+type wrapping struct{ vfs.Backend }
+
+func (wrapping) Read(_ context.Context, path string) (vfs.File, error) {
+	return vfs.File{}, &fs.PathError{Op: "fetch", Path: "s3:" + path, Err: vfs.ErrNotFound}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
 
 // recorder notes each call and answers with errNoted, so that a wrapper that
 // forgets an interface or answers by itself shows.
@@ -102,11 +136,11 @@ var forwarded = map[string]struct {
 	"Closer": {func(_ context.Context, b vfs.Backend) error { return b.(io.Closer).Close() }, "close", ""},
 }
 
-// interfaces returns the exported interfaces of this package, from its source, and
+// interfaces returns the exported interfaces of package vfs, from its source, and
 // io.Closer.
 func interfaces(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("../*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
@@ -132,7 +166,7 @@ func interfaces(t *testing.T) []string {
 // bare errors back; but one that is read-only has no writing ones.
 func TestWrappersForward(t *testing.T) {
 	sub := func(b vfs.Backend) vfs.Backend {
-		v, err := vfs.Sub(b, "/s")
+		v, err := wrap.Sub(b, "/s")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,10 +178,10 @@ func TestWrappersForward(t *testing.T) {
 		prefix   string
 		readOnly bool
 	}{
-		{"ReadOnly", vfs.ReadOnly, "", true},
+		{"ReadOnly", wrap.ReadOnly, "", true},
 		{"Sub", sub, "/s", false},
-		{"ReadOnly of Sub", func(b vfs.Backend) vfs.Backend { return vfs.ReadOnly(sub(b)) }, "/s", true},
-		{"Sub of ReadOnly", func(b vfs.Backend) vfs.Backend { return sub(vfs.ReadOnly(b)) }, "/s", true},
+		{"ReadOnly of Sub", func(b vfs.Backend) vfs.Backend { return wrap.ReadOnly(sub(b)) }, "/s", true},
+		{"Sub of ReadOnly", func(b vfs.Backend) vfs.Backend { return sub(wrap.ReadOnly(b)) }, "/s", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, name := range interfaces(t) {
@@ -191,11 +225,11 @@ func TestWrappersForward(t *testing.T) {
 // A stranger's backend that wraps its errors is told of by the path that the
 // caller used, however many wrappers lie between.
 func TestWrappersBareErrors(t *testing.T) {
-	sub, err := vfs.Sub(wrapping{}, "/s")
+	sub, err := wrap.Sub(wrapping{}, "/s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, b := range map[string]vfs.Backend{"ReadOnly": vfs.ReadOnly(wrapping{}), "Sub": sub, "ReadOnly of Sub": vfs.ReadOnly(sub)} {
+	for name, b := range map[string]vfs.Backend{"ReadOnly": wrap.ReadOnly(wrapping{}), "Sub": sub, "ReadOnly of Sub": wrap.ReadOnly(sub)} {
 		if _, err := vfs.Read(t.Context(), b, "/x"); errorText(err) != "read /x: no such file" {
 			t.Errorf("%s: Read = %v", name, err)
 		}
@@ -208,14 +242,14 @@ func TestWrappersBareErrors(t *testing.T) {
 // A wrapper of a backend that offers the least falls back.
 func TestWrappersFallBack(t *testing.T) {
 	b := least{memory(t, "/s/f")}
-	sub, err := vfs.Sub(b, "/s")
+	sub, err := wrap.Sub(b, "/s")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
 		b    vfs.Backend
 		path string
-	}{{vfs.ReadOnly(b), "/s/f"}, {sub, "/f"}} {
+	}{{wrap.ReadOnly(b), "/s/f"}, {sub, "/f"}} {
 		if info, err := vfs.Stat(t.Context(), tt.b, tt.path); err != nil || info.Size != int64(len("/s/f")) {
 			t.Errorf("Stat = %+v, %v", info, err)
 		}
@@ -239,8 +273,8 @@ func TestWrappersFallBack(t *testing.T) {
 }
 
 func TestReadOnlyTwiceIsOnce(t *testing.T) {
-	once := vfs.ReadOnly(memory(t))
-	if twice := vfs.ReadOnly(once); twice != once {
+	once := wrap.ReadOnly(memory(t))
+	if twice := wrap.ReadOnly(once); twice != once {
 		t.Error("ReadOnly of a read-only view is another wrapper")
 	}
 }
@@ -257,11 +291,11 @@ func (a at) Route(context.Context, string) (vfs.Route, error) {
 
 func TestSub(t *testing.T) {
 	b := memory(t, "/s", "/s/a", "/s/d/b", "/s-/x", "/s0", "/t")
-	view, err := vfs.Sub(b, "//s/")
+	view, err := wrap.Sub(b, "//s/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if root, err := vfs.Sub(b, "/"); err != nil || root != vfs.Backend(b) {
+	if root, err := wrap.Sub(b, "/"); err != nil || root != vfs.Backend(b) {
 		t.Errorf("Sub at the root = %v, %v, want the backend itself", root, err)
 	}
 	for _, after := range []string{"", "/", "!"} {
@@ -279,7 +313,7 @@ func TestSub(t *testing.T) {
 		t.Errorf("Next = %q, %v, want a path of the view", page.Next, err)
 	}
 	r := &recorder{}
-	deep, err := vfs.Sub(r, "/a/b")
+	deep, err := wrap.Sub(r, "/a/b")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +321,7 @@ func TestSub(t *testing.T) {
 		t.Errorf("read of a path that is too long in the backend = %v, calls %q, want %v and none", err, r.calls, vfs.ErrInvalidPath)
 	}
 	for prefix, want := range map[string]string{"/": "/", "/a": "/", "/a/b": "/", "/a/b/c": "/c"} {
-		view, err := vfs.Sub(at{b, prefix}, "/a/b")
+		view, err := wrap.Sub(at{b, prefix}, "/a/b")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +338,7 @@ func TestSub(t *testing.T) {
 // in its own words.
 func TestSubWatch(t *testing.T) {
 	b := memory(t, "/s/a")
-	view, err := vfs.Sub(b, "/s")
+	view, err := wrap.Sub(b, "/s")
 	if err != nil {
 		t.Fatal(err)
 	}

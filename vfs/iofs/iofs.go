@@ -1,4 +1,6 @@
-package vfs
+// Package iofs shows a store to what reads an io/fs.FS: template parsers, file
+// servers, loaders. It is for looking only; io/fs has no way to write.
+package iofs
 
 import (
 	"context"
@@ -9,18 +11,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
-// IOFS returns b as an io/fs.FS whose operations run under ctx. Where a name is
+// New returns b as an io/fs.FS whose operations run under ctx. Where a name is
 // a file and a directory, the directory has the name and the file shows beside
 // it, named by vpath.Aside. Every call looks at the live store; an open file
 // keeps the version it was opened at.
-func IOFS(ctx context.Context, b Backend) fs.FS { return &ioFS{ctx, b} }
+func New(ctx context.Context, b vfs.Backend) fs.FS { return &ioFS{ctx, b} }
 
 type ioFS struct {
 	ctx context.Context // io/fs has no context of its own
-	b   Backend
+	b   vfs.Backend
 }
 
 var (
@@ -64,9 +68,9 @@ func (f *ioFS) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
 	}
 	dirs := map[string]bool{}
-	var files []Info
+	var files []vfs.Info
 	names := map[string]bool{}
-	for e, err := range ReadDir(f.ctx, f.b, vpathOf(name)) {
+	for e, err := range walk.Dir(f.ctx, f.b, vpathOf(name)) {
 		if err != nil {
 			return nil, &fs.PathError{Op: "readdir", Path: name, Err: bare(err)}
 		}
@@ -115,7 +119,7 @@ func (f *ioFS) find(op, name string, get func(path, shown string) (*ioInfo, erro
 	if err == nil {
 		info, err = get(path, vpath.Base(path))
 	}
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, vfs.ErrNotFound) {
 		if under, ok := f.aside(path); ok {
 			info, err = get(under, vpath.Base(path))
 		}
@@ -127,13 +131,13 @@ func (f *ioFS) find(op, name string, get func(path, shown string) (*ioInfo, erro
 }
 
 func (f *ioFS) read(path, shown string) (*ioInfo, error) {
-	file, err := Read(f.ctx, f.b, path)
+	file, err := vfs.Read(f.ctx, f.b, path)
 	return newIOInfo(shown, file.Info, file.Content), err
 }
 
 // describe is read without the content, where the store knows the size.
 func (f *ioFS) describe(path, shown string) (*ioInfo, error) {
-	info, err := Stat(f.ctx, f.b, path)
+	info, err := vfs.Stat(f.ctx, f.b, path)
 	if err == nil && info.Size < 0 {
 		return f.read(path, shown)
 	}
@@ -152,7 +156,7 @@ func (f *ioFS) aside(path string) (string, bool) {
 		return "", false
 	}
 	exists := func(s string) bool {
-		page, err := List(f.ctx, f.b, vpath.Join(vpath.Dir(path), "/"+s), ListOptions{Limit: 1})
+		page, err := vfs.List(f.ctx, f.b, vpath.Join(vpath.Dir(path), "/"+s), vfs.ListOptions{Limit: 1})
 		return err == nil && len(page.Files) > 0
 	}
 	return under, vpath.Aside(name, exists) == vpath.Base(path)
@@ -163,7 +167,7 @@ func (f *ioFS) isDir(path string) (bool, error) {
 	if path == "/" {
 		return true, nil
 	}
-	page, err := List(f.ctx, f.b, path, ListOptions{After: path + "/", Limit: 1})
+	page, err := vfs.List(f.ctx, f.b, path, vfs.ListOptions{After: path + "/", Limit: 1})
 	return len(page.Files) > 0, err
 }
 
@@ -172,6 +176,14 @@ func vpathOf(name string) string {
 		return "/"
 	}
 	return "/" + name
+}
+
+// bare takes off the store's operation and path: the name that was asked for goes on.
+func bare(err error) error {
+	if pe, ok := err.(*fs.PathError); ok {
+		return pe.Err
+	}
+	return err
 }
 
 var (
@@ -188,7 +200,7 @@ type ioInfo struct {
 	content string
 }
 
-func newIOInfo(name string, info Info, content string) *ioInfo {
+func newIOInfo(name string, info vfs.Info, content string) *ioInfo {
 	return &ioInfo{name: name, size: int64(len(content)), modTime: info.ModTime, content: content}
 }
 
@@ -208,7 +220,7 @@ func (i *ioInfo) Mode() fs.FileMode {
 type ioEntry struct {
 	fsys *ioFS
 	name string
-	info Info
+	info vfs.Info
 }
 
 func (e *ioEntry) Name() string      { return e.name }
