@@ -110,7 +110,7 @@ func unreachable(ctx context.Context, s *storeurl.Store, r *checkReport) error {
 // part checks one of the stores that make up the whole: of a database every
 // namespace, and it only once. One that was just repaired has told of itself.
 func (r *checkReport) part(ctx context.Context, part storeurl.Part, repaired bool) error {
-	if db, ok := part.Backend.(database.Database); ok && !repaired {
+	if db, ok := part.Database(); ok && !repaired {
 		if !r.database(part.URL) {
 			return nil
 		}

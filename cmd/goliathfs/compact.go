@@ -52,7 +52,7 @@ database, in all its namespaces.`,
 // diskUse returns the bytes that a store takes on the disk, -1 for one that is
 // on none.
 func diskUse(ctx context.Context, s *storeurl.Store) (int64, error) {
-	if db, ok := s.Base.(database.Database); ok {
+	if db, ok := s.Parts[0].Database(); ok {
 		return db.DiskUse(ctx)
 	}
 	return -1, nil

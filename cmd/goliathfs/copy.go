@@ -106,7 +106,7 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 		}
 		problems, err := problemsOf(cmd.Context(), opener, s)
 		if err == nil && s.store != nil {
-			err = tellElsewhere(cmd, s.store)
+			err = tellNamespaces(cmd, s.store)
 		}
 		if err != nil {
 			return err
@@ -154,7 +154,7 @@ func (o *copyOptions) openBoth(ctx context.Context, opener *storeurl.Opener, src
 // once and not of every file.
 func (o *copyOptions) writable(ctx context.Context, dst storeurl.Spec, d vfs.Backend) (bool, error) {
 	if o.transfer.DryRun { // opened for looking only
-		return dst.URL.Scheme != storeurl.Static && !dst.URL.ReadOnly, nil
+		return dst.Writable("/"), nil
 	}
 	route, err := vfs.RouteOf(ctx, d, "/")
 	return route.Writable, err
@@ -166,7 +166,7 @@ func setNamespace(name string, urls ...*storeurl.URL) error {
 	for _, u := range urls {
 		if u.Scheme == storeurl.Badger || u.Scheme == storeurl.SQLite {
 			used = true
-			if u.Namespace == "" {
+			if u.Namespace == "" && !u.All {
 				u.Namespace = name
 			}
 		}

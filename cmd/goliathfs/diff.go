@@ -63,13 +63,8 @@ func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
 				fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %v\n", p)
 			}
 		}
-		for _, side := range []*diffSide{a, b} {
-			if side.store == nil {
-				continue
-			}
-			if err := tellElsewhere(cmd, side.store); err != nil {
-				return err
-			}
+		if err := tellNamespaces(cmd, a.store, b.store); err != nil {
+			return err
 		}
 		problems, err := problemsOf(cmd.Context(), opener, a.side, b.side)
 		if err != nil {

@@ -56,9 +56,6 @@ func (o *lsOptions) run(cmd *cobra.Command, s *storeurl.Store, paths []string) e
 	if o.recursive {
 		tell = tellHidden
 	}
-	if err := tellOthers(cmd, s); err != nil {
-		return err
-	}
 	return eachPath(cmd, s, paths, func(path string) error {
 		err := o.list(cmd, s, out, path, tell)
 		if flushErr := out.Flush(); err == nil {

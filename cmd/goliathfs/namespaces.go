@@ -15,7 +15,7 @@ func newNamespaces() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "namespaces STORE",
 		Short:   "List the namespaces of a database",
-		Long:    "List the namespaces under which a Badger or SQLite database holds files, with how many\nfiles each has and their bytes.",
+		Long:    "List the namespaces under which a Badger or SQLite database holds files, with how many\nfiles each has and their bytes. A store URL that ends in ?namespace=* shows them all,\na directory each.",
 		Example: "  goliathfs namespaces sqlite:./agent-files.db",
 		GroupID: groupCare,
 		Args:    takes(1, 1),
@@ -56,7 +56,7 @@ func newNamespaces() *cobra.Command {
 
 // databaseOf returns the database that a store is of, without its routes.
 func databaseOf(s *storeurl.Store) (database.Database, error) {
-	db, ok := s.Base.(database.Database)
+	db, ok := s.Parts[0].Database()
 	if !ok {
 		return nil, usagef("%s has no namespaces, badger: and sqlite: have", s.Spec.URL)
 	}

@@ -18,7 +18,7 @@ func replayStores(ctx context.Context, opener *storeurl.Opener, raw string) (age
 	switch {
 	case err != nil:
 		return nil, usagef("%w", err)
-	case u.Namespace != "":
+	case u.Namespace != "" || u.All:
 		return nil, usagef("%s: every scenario gets a namespace of its own, leave out ?namespace", raw)
 	case u.Scheme == storeurl.Mem && u.Target == "":
 		return nil, nil

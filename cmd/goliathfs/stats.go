@@ -37,9 +37,6 @@ func newStats() *cobra.Command {
 				if err == nil {
 					err = tellHidden(cmd, s, dir)
 				}
-				if err == nil {
-					err = tellOthers(cmd, s)
-				}
 				if err != nil {
 					return err
 				}
@@ -130,7 +127,7 @@ func statsOf(ctx context.Context, s *storeurl.Store, dir string) (stats, error) 
 	if err == nil && disk >= 0 {
 		st.Disk = &disk
 	}
-	if db, ok := s.Base.(database.Indexer); ok && err == nil {
+	if db, ok := s.Base.(database.Indexer); ok && err == nil { // of one namespace
 		err = st.addIndex(ctx, db)
 	}
 	return st, err

@@ -31,6 +31,7 @@ func (f *storeFlags) spec(raw string) (storeurl.Spec, error) {
 		return storeurl.Spec{}, usagef("%w", err)
 	}
 	spec := storeurl.Spec{URL: u}
+	spec.URL.All = u.All && !f.whole // such a verb is about all of them anyway
 	for _, r := range f.routes {
 		route, err := storeurl.ParseRoute(r)
 		if err != nil {
@@ -64,7 +65,7 @@ func (f *storeFlags) withStore(cmd *cobra.Command, raw string, want storeurl.Wan
 			fmt.Fprintf(cmd.ErrOrStderr(), "left out %v\n", p)
 		}
 		if !f.whole && !want.Create {
-			if err := tellElsewhere(cmd, store); err != nil {
+			if err := tellNamespaces(cmd, store); err != nil {
 				return err
 			}
 		}
@@ -72,24 +73,36 @@ func (f *storeFlags) withStore(cmd *cobra.Command, raw string, want storeurl.Wan
 	})
 }
 
-// tellElsewhere says on standard error where the files are of a database that
-// looks empty.
-func tellElsewhere(cmd *cobra.Command, s *storeurl.Store) error {
-	found, err := s.Elsewhere(cmd.Context())
-	for _, e := range found {
-		fmt.Fprintln(cmd.ErrOrStderr(), elsewhereText(e))
+// tellNamespaces says on standard error, of each database of which one namespace is
+// seen because its URL names none, where else it holds files.
+func tellNamespaces(cmd *cobra.Command, stores ...*storeurl.Store) error {
+	var told []string
+	tell := func(text string) {
+		if !slices.Contains(told, text) {
+			told = append(told, text)
+			fmt.Fprintln(cmd.ErrOrStderr(), text)
+		}
 	}
-	return err
-}
-
-// tellOthers says on standard error that a database holds files which are not shown,
-// because its URL names no namespace.
-func tellOthers(cmd *cobra.Command, s *storeurl.Store) error {
-	found, err := s.Others(cmd.Context())
-	for _, e := range found {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s holds files in other namespaces too: %s\n", e.URL, e.Names)
+	for _, s := range stores {
+		if s == nil {
+			continue
+		}
+		found, err := s.Elsewhere(cmd.Context())
+		for _, e := range found {
+			tell(elsewhereText(e))
+		}
+		if err != nil {
+			return err
+		}
+		found, err = s.Others(cmd.Context())
+		for _, e := range found {
+			tell(fmt.Sprintf("%s holds files in other namespaces too: %s; %s shows all", e.URL, e.Names, shellWord(e.Example.String())))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // tellGone says on standard error that what was written was kept in memory alone,
@@ -101,7 +114,7 @@ func tellGone(cmd *cobra.Command, spec storeurl.Spec, path string) {
 }
 
 // tellEmpty says on standard error that nothing is shown because there is nothing
-// to show, unless tellElsewhere has said more. The store's name goes behind text.
+// to show, unless tellNamespaces has said more. The store's name goes behind text.
 func tellEmpty(cmd *cobra.Command, s *storeurl.Store, text string) error {
 	found, err := s.Elsewhere(cmd.Context())
 	if err == nil && len(found) == 0 {

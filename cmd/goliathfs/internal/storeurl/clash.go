@@ -66,7 +66,7 @@ func sameStore(a, b URL) bool {
 	case TCP:
 		return a.Target == b.Target
 	}
-	return a.namespace() == b.namespace() && hostpath.Same(a.Target, b.Target)
+	return (a.All || b.All || a.namespace() == b.namespace()) && hostpath.Same(a.Target, b.Target)
 }
 
 // defaultNamespace is that of the databases.

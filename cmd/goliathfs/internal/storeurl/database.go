@@ -58,6 +58,31 @@ func (o *Opener) database(ctx context.Context, u URL, want Want) (vfs.Backend, e
 	return db, known(ctx, u, want, db)
 }
 
+// all opens the database of u and shows every namespace.
+func (o *Opener) all(ctx context.Context, u URL, want Want) (vfs.Backend, error) {
+	one := u
+	one.All = false
+	b, err := o.database(ctx, one, Want{Long: want.Long})
+	if err != nil {
+		return nil, err
+	}
+	all, err := database.NewAll(ctx, b.(database.Database))
+	if err != nil {
+		return nil, err
+	}
+	o.keep(all)
+	return all, nil
+}
+
+// Database returns the database that the part is of, in full or one namespace of it.
+func (p Part) Database() (database.Database, bool) {
+	if all, ok := p.Backend.(*database.All); ok {
+		return all.Database(), true
+	}
+	db, ok := p.Backend.(database.Database)
+	return db, ok
+}
+
 // Repair mends the database that the URL names, as its kind does. Its errors name
 // the store.
 func Repair(ctx context.Context, u URL, report func(database.Problem)) (database.Repaired, error) {

@@ -5,7 +5,7 @@
 //	mem:                          an empty store in memory
 //	mem:SEED                      the same, filled from a folder, .json or .txtar
 //	static:SEED                   such a seed, read-only
-//	badger:DIR[?namespace=N]      a Badger store
+//	badger:DIR[?namespace=N]      a Badger store; namespace=* shows all, read-only
 //	sqlite:FILE[?namespace=N][&mode=ro]
 //	unix:SOCKET                   a running agent
 //	tcp:127.0.0.1:PORT?token-file=F

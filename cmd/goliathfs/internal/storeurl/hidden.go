@@ -17,9 +17,25 @@ import (
 // running agent hides is not known here.
 func (s *Store) Hidden(ctx context.Context) ([]leftout.Entry, error) {
 	found, err := s.Unlisted(ctx, "/")
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range s.Parts {
+		all, ok := part.Backend.(*database.All)
+		if !ok {
+			continue
+		}
+		long, err := all.TooLong(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", part.URL, err)
+		}
+		for _, left := range long {
+			found = append(found, vfs.LeftOut{Path: vpath.Join(part.Prefix, left.Path), Err: left.Err})
+		}
+	}
 	composite, ok := s.Backend.(*routefs.FS)
-	if err != nil || !ok {
-		return found, err
+	if !ok {
+		return found, nil
 	}
 	for file, err := range composite.Unreachable(ctx) {
 		if err != nil {

@@ -61,7 +61,7 @@ func quoted(names []string) string {
 type Elsewhere struct {
 	URL     URL
 	Names   string // of the namespaces that hold files, quoted, for messages
-	Example URL    // shows the first of them; not of Others
+	Example URL    // shows the first of them, or, of Others, all
 }
 
 // Elsewhere returns the parts of the store that look empty and are not.
@@ -108,7 +108,9 @@ func (s *Store) Others(ctx context.Context) ([]Elsewhere, error) {
 		all := len(names)
 		names = slices.DeleteFunc(names, func(name string) bool { return name == part.URL.namespace() })
 		if len(names) > 0 && len(names) < all { // else the store looks empty, see Elsewhere
-			found = append(found, Elsewhere{URL: part.URL, Names: quoted(names)})
+			example := part.URL
+			example.All = true
+			found = append(found, Elsewhere{part.URL, quoted(names), example})
 		}
 	}
 	return found, nil
@@ -117,7 +119,7 @@ func (s *Store) Others(ctx context.Context) ([]Elsewhere, error) {
 // EachNamespace calls fn with every namespace of the part that holds files, each
 // with its name, or with the part alone and "" when it is no database.
 func (p Part) EachNamespace(ctx context.Context, fn func(name string, files vfs.Backend) error) error {
-	db, ok := p.Backend.(database.Database)
+	db, ok := p.Database()
 	if !ok {
 		return fn("", p.Backend)
 	}

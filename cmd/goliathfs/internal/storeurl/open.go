@@ -162,6 +162,9 @@ func (o *Opener) keep(c io.Closer) { o.opened = append(o.opened, c) }
 
 func (o *Opener) open(ctx context.Context, u URL, want Want) (vfs.Backend, error) {
 	if _, ok := u.kind(); ok {
+		if u.All {
+			return o.all(ctx, u, want)
+		}
 		if want.Lazy {
 			return o.first(ctx, u)
 		}
@@ -211,7 +214,7 @@ func (s *Store) Writable(ctx context.Context, path string) (bool, error) {
 // running agent it is true.
 func (s Spec) Writable(path string) bool {
 	where := s.route(path)
-	return !where.ReadOnly && !where.URL.ReadOnly && where.URL.Scheme != Static
+	return !where.ReadOnly && !where.URL.ReadOnly && !where.URL.All && where.URL.Scheme != Static
 }
 
 // Lasts reports whether what is written at a canonical path is still there when

@@ -33,6 +33,9 @@ const (
 	paramToken     = "token-file"
 )
 
+// allNamespaces is the value of paramNamespace that means every one.
+const allNamespaces = "*"
+
 // form is the grammar of one scheme.
 type form struct {
 	scheme Scheme
@@ -80,6 +83,7 @@ type URL struct {
 	Scheme    Scheme
 	Target    string // the folder, file, socket or address; may be empty for Mem
 	Namespace string // "" means the default one
+	All       bool   // namespace=*: every namespace, read-only, a directory each
 	ReadOnly  bool   // mode=ro: not a byte beside the database changes either
 	TokenFile string // holds the token of a TCP server
 }
@@ -143,7 +147,9 @@ func (u *URL) setParams(f form, query string) error {
 		}
 		switch key {
 		case paramNamespace:
-			u.Namespace = decoded
+			if u.All = value == allNamespaces; !u.All { // a namespace of that name is written %2A
+				u.Namespace = decoded
+			}
 		case paramToken:
 			u.TokenFile = decoded
 		case paramMode:
@@ -206,7 +212,12 @@ func Escape(name string) string { return escaper.Replace(name) }
 // String returns the URL in the form that Parse reads.
 func (u URL) String() string {
 	var params []string
-	if u.Namespace != "" {
+	switch {
+	case u.All:
+		params = append(params, paramNamespace+"="+allNamespaces)
+	case u.Namespace == allNamespaces:
+		params = append(params, paramNamespace+"=%2A")
+	case u.Namespace != "":
 		params = append(params, paramNamespace+"="+Escape(u.Namespace))
 	}
 	if u.ReadOnly {
