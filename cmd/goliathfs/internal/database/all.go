@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -32,7 +33,7 @@ type all struct {
 	names   []string
 	routes  map[string]bool // the directories
 	files   *routefs.FS
-	leftOut []vfs.LeftOut
+	leftOut []leftout.Entry
 }
 
 var _ interface {
@@ -76,7 +77,7 @@ func (a *All) look(ctx context.Context) (*all, error) {
 			return nil, err
 		}
 		if err != nil {
-			now.leftOut = append(now.leftOut, vfs.LeftOut{Path: prefix, Err: fmt.Errorf("the namespace %q cannot be shown: %w", name, err)})
+			now.leftOut = append(now.leftOut, leftout.Entry{Path: prefix, Err: fmt.Errorf("the namespace %q cannot be shown: %w", name, err)})
 			continue
 		}
 		now.routes[prefix] = true
@@ -237,12 +238,12 @@ func (a *All) changed(ctx context.Context, now *all, tick <-chan time.Time, done
 
 // Unlisted implements Unlister: namespaces that no path can name, and what the
 // databases do not list.
-func (a *All) Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error) {
+func (a *All) Unlisted(ctx context.Context, dir string) ([]leftout.Entry, error) {
 	now, err := a.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var found []vfs.LeftOut
+	var found []leftout.Entry
 	for _, left := range now.leftOut {
 		if vpath.Within(left.Path, dir) {
 			found = append(found, left)
@@ -269,7 +270,7 @@ func (a *All) Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error) {
 			return nil, err
 		}
 		for _, row := range rows {
-			found = append(found, vfs.LeftOut{Path: vpath.Join(prefix, row.Path), Err: row.Err})
+			found = append(found, leftout.Entry{Path: vpath.Join(prefix, row.Path), Err: row.Err})
 		}
 	}
 	return found, nil
@@ -277,17 +278,17 @@ func (a *All) Unlisted(ctx context.Context, dir string) ([]vfs.LeftOut, error) {
 
 // TooLong returns the files whose path is too long below their namespace's directory.
 // It walks through every file.
-func (a *All) TooLong(ctx context.Context) ([]vfs.LeftOut, error) {
+func (a *All) TooLong(ctx context.Context) ([]leftout.Entry, error) {
 	now, err := a.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var found []vfs.LeftOut
+	var found []leftout.Entry
 	for file, err := range now.files.Unreachable(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, vfs.LeftOut{Path: vpath.Join(file.Route, file.Path), Err: file.Err})
+		found = append(found, leftout.Entry{Path: vpath.Join(file.Route, file.Path), Err: file.Err})
 	}
 	return found, nil
 }

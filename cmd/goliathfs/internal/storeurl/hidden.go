@@ -30,7 +30,7 @@ func (s *Store) Hidden(ctx context.Context) ([]leftout.Entry, error) {
 			return nil, fmt.Errorf("%s: %w", part.URL, err)
 		}
 		for _, left := range long {
-			found = append(found, vfs.LeftOut{Path: vpath.Join(part.Prefix, left.Path), Err: left.Err})
+			found = append(found, leftout.Entry{Path: vpath.Join(part.Prefix, left.Path), Err: left.Err})
 		}
 	}
 	composite, ok := s.Backend.(*routefs.FS)
