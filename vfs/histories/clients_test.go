@@ -33,12 +33,22 @@ type client struct {
 	load  load
 	known map[string]vfs.Revision // as last seen
 	n     int                     // texts written
+
+	unsure bool // whether the last change happened
 }
 
-// run takes the steps of a load, and more while trouble goes on.
+// run takes the steps of a load, and only reads on while trouble goes on. After a change
+// of unknown outcome it reads until it is answered: each such change may be anywhere in
+// the order that is looked for, so on a slow machine, where trouble takes long, a client
+// that went on changing would leave more of them than can be judged.
 func (c *client) run(ctx context.Context, trouble *atomic.Bool) {
 	for n := 0; ctx.Err() == nil && (n < c.load.steps || trouble.Load()); n++ {
-		c.step(ctx)
+		switch {
+		case n >= c.load.steps || c.unsure:
+			c.unsure = c.read(ctx, c.load.path(c.rng.IntN(c.load.paths))) == unknown
+		default:
+			c.step(ctx)
+		}
 		if c.load.pace > 0 {
 			<-time.After(time.Duration(c.rng.Int64N(int64(c.load.pace))))
 		}
@@ -72,19 +82,19 @@ func (c *client) step(ctx context.Context) {
 			return
 		}
 		err := vfs.Remove(ctx, c.b, path, o.expected)
-		c.h.end(o, err)
+		c.unsure = c.h.end(o, err) == unknown
 		c.learn(path, "", err)
 	default:
 		c.write(ctx, path)
 	}
 }
 
-func (c *client) read(ctx context.Context, path string) {
+func (c *client) read(ctx context.Context, path string) outcome {
 	o := c.h.begin(c.id, read, path)
 	f, err := vfs.Read(ctx, c.b, path)
 	o.revision, o.content = f.Revision, f.Content
-	c.h.end(o, err)
 	c.learn(path, f.Revision, err)
+	return c.h.end(o, err)
 }
 
 func (c *client) write(ctx context.Context, path string) {
@@ -93,7 +103,7 @@ func (c *client) write(ctx context.Context, path string) {
 	o.expected, o.content = c.known[path], fmt.Sprintf("client %d text %d %s", c.id, c.n, strings.Repeat("x", c.rng.IntN(3)*1500))
 	info, err := vfs.Write(ctx, c.b, path, o.content, o.expected)
 	o.revision = info.Revision
-	c.h.end(o, err)
+	c.unsure = c.h.end(o, err) == unknown
 	c.learn(path, info.Revision, err)
 }
 

@@ -75,8 +75,8 @@ func (h *history) begin(client int, k kind, path string) op {
 	return op{client: client, kind: k, path: path, call: h.now()}
 }
 
-// end notes a call with its outcome.
-func (h *history) end(o op, err error) {
+// end notes a call with its outcome, and returns that.
+func (h *history) end(o op, err error) outcome {
 	o.end = h.now()
 	switch {
 	case err == nil:
@@ -91,6 +91,7 @@ func (h *history) end(o op, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ops = append(h.ops, o)
+	return o.outcome
 }
 
 // settled returns the calls with the revisions that writers were not told filled
