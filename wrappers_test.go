@@ -30,6 +30,10 @@ var leaves = map[string]map[string]string{
 	"agentsim/internal/replay.faultFS":       {"*": "it stands for a damaged disk: what it does not have falls back on what fails"},
 	"cmd/goliathfs.side":                     {"*": "it carries a backend next to what it came from, and is none itself"},
 	"cmd/goliathfs.diffSide":                 {"*": "it carries a backend next to what it came from, and is none itself"},
+	"cmd/goliathfs/internal/database.All": {
+		"Writer":  "a database is looked at as a whole, and written to in one namespace",
+		"Remover": "a database is looked at as a whole, and written to in one namespace",
+	},
 	"cmd/goliathfs/internal/storeurl.unborn": {"*": "there is nothing to watch or to search before it is made, and a command writes to it only"},
 }
 
