@@ -71,7 +71,7 @@ func (s *show) follow(h *held, traced []wire.Shown) {
 		}
 		p := prompt{messages: slices.Clone(counts)}
 		p.system = s.counted(s.mask.hide(x.Request.System))
-		p.tools = s.counted(s.mask.hide(toolsText(x.Request)))
+		p.tools = s.offered(x.Request).tokens
 		h.prompts = append(h.prompts, p)
 	}
 }
@@ -87,6 +87,44 @@ func (s *show) counted(text string) int {
 		s.counts[text] = n
 	}
 	return n
+}
+
+// offer is what a request says of tools, masked.
+type offer struct {
+	text   string
+	tokens int
+	line   string // how a golden sums it up
+}
+
+// offered reads the tools of a request. Requests to one server share the list of
+// tools that they repeat, and it is read once.
+func (s *show) offered(r *wire.Request) *offer {
+	if len(r.Tools) == 0 {
+		return &offer{line: "tools: none"}
+	}
+	if o := s.offers[&r.Tools[0]]; o != nil {
+		return o
+	}
+	o := &offer{text: s.mask.hide(toolsText(r))}
+	o.tokens = s.counted(o.text)
+	o.line = fmt.Sprintf("tools: %d, %d tokens, %s, %s", len(r.Tools), o.tokens, digest(o.text), ours(r))
+	s.offers[&r.Tools[0]] = o
+	return o
+}
+
+// ours names our tools as the client has them.
+func ours(r *wire.Request) string {
+	var names []string
+	for _, t := range r.Tools {
+		call := wire.Call{Namespace: t.Namespace, Name: t.Name}
+		if r.Owns(&call) {
+			names = append(names, strings.TrimPrefix(t.Namespace+"."+t.Name, "."))
+		}
+	}
+	if names == nil {
+		return "none of ours"
+	}
+	return "ours: " + strings.Join(names, " ")
 }
 
 // toolsText is all that a request says of tools.

@@ -73,7 +73,7 @@ func (m *Model) Report() (shown []byte, problems []string) {
 	t := golden.New(m.name)
 	s := &show{
 		t: t, script: m.script, mask: newMask(nil, m.script.Mask), results: newResults(nil, 0, m.count),
-		counts: map[string]int{},
+		counts: map[string]int{}, offers: map[*wire.Tool]*offer{},
 	}
 	s.follows(report, nil)
 	for _, h := range s.helds {

@@ -20,19 +20,24 @@ type room struct {
 	here   []string          // the names that are folders
 }
 
-// newRoom makes the folders of those names.
-func newRoom(scenario string, e Endpoints, program string, names ...string) (*room, error) {
+// newRoom makes the folder of an agent in Go; others have a home and a place for
+// temporary files beside it.
+func newRoom(scenario string, e Endpoints, program string, inGo bool) (*room, error) {
 	root, err := os.MkdirTemp("", "goliathfs-agent-")
 	if err != nil {
 		return nil, fmt.Errorf("there is no folder for the agent: %w", err)
 	}
 	r := &room{root: root, places: map[string]string{"model": e.Model, "mcp": e.MCP, "stdio": e.Stdio}}
-	for _, name := range names {
-		dir := filepath.Join(root, name)
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("there is no folder for the agent: %w", r.closeAfter(err))
+	if inGo {
+		r.folder("work", root)
+	} else {
+		for _, name := range []string{"work", "home", "tmp"} {
+			dir := filepath.Join(root, name)
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				return nil, fmt.Errorf("there is no folder for the agent: %w", r.closeAfter(err))
+			}
+			r.folder(name, dir)
 		}
-		r.folder(name, dir)
 	}
 	if here, err := os.Getwd(); err == nil {
 		r.folder("here", here)
@@ -99,6 +104,9 @@ func (r *room) fill(text string) (string, error) {
 
 // furnish writes the files that the scenario gives the agent into its folder.
 func (r *room) furnish(pos strictyaml.Pos, files map[string]string) error {
+	if len(files) == 0 {
+		return nil
+	}
 	work, err := os.OpenRoot(r.places["work"])
 	if err != nil {
 		return fmt.Errorf("the agent's folder cannot be opened: %w", err)

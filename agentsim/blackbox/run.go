@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
 	"github.com/goliathfs/goliathfs/agentsim/internal/strictyaml"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
-	"github.com/goliathfs/goliathfs/vfs/mcptool"
 )
 
 // defaultTimeout is how long an agent has.
@@ -67,95 +63,9 @@ func (s *script) runnable() error {
 	return fmt.Errorf("%w: it would run the command %q, which happens only when that is asked for: %s", replay.ErrSkipped, strings.Join(s.Agent.Command, " "), s.opts.Hint)
 }
 
-// stage is what an agent works with, while it does.
-type stage struct {
-	endpoints Endpoints
-	mask      *mask
-
-	tools  *mcptool.Server // nil where none are offered
-	listen []*wire.Endpoint
-	stdio  net.Listener
-	serves sync.WaitGroup
-	stop   context.CancelFunc
-}
-
-// open serves the model and the tools on ports of this machine.
-func (st *stage) open(model http.Handler, res *results, offer bool, spec mcpSpec) error {
-	err := st.openAll(model, res, offer, spec)
-	if err != nil {
-		st.close()
-	}
-	return err
-}
-
-func (st *stage) openAll(model http.Handler, res *results, offer bool, spec mcpSpec) error {
-	e, err := wire.Listen(model)
-	if err != nil {
-		return err
-	}
-	st.listen = append(st.listen, e)
-	st.endpoints = Endpoints{Model: e.URL, Tools: res}
-	if !offer {
-		return nil
-	}
-	st.tools, err = mcptool.New(res, &mcptool.Options{Structured: spec.Structured, Approval: mcptool.Approval(spec.Approve)})
-	if err != nil {
-		return fmt.Errorf("the tools cannot be offered: %w", err)
-	}
-	if e, err = wire.Listen(st.tools.Handler(&mcptool.HTTPOptions{Stateless: spec.Stateless})); err != nil {
-		return err
-	}
-	st.listen = append(st.listen, e)
-	st.endpoints.MCP = e.URL + "/mcp"
-	return st.serveStdio()
-}
-
-// serveStdio serves MCP, as over stdio, on each connection.
-func (st *stage) serveStdio() error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("the tools cannot listen: %w", err)
-	}
-	st.stdio, st.endpoints.Stdio = l, l.Addr().String()
-	ctx, stop := context.WithCancel(context.Background())
-	st.stop = stop
-	st.serves.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return // it was closed
-			}
-			st.serves.Go(func() {
-				defer conn.Close()
-				_ = st.tools.ServeStdio(ctx, conn, conn) // a client that breaks off has shown nothing
-			})
-		}
-	})
-	return nil
-}
-
-// close ends everything and waits for it.
-func (st *stage) close() {
-	if st.stdio != nil {
-		_ = st.stdio.Close() // nothing is lost with it
-		st.stop()
-	}
-	if st.tools != nil {
-		_ = st.tools.Close() // it returns no error
-	}
-	for _, e := range st.listen {
-		_ = e.Close() // connections that are dropped are not needed any more
-	}
-	st.serves.Wait()
-}
-
 // runAgent runs whatever agent there is. An error means that it could not begin.
 func (s *script) runAgent(ctx context.Context, w *replay.World, st *stage) (*ending, error) {
-	folders := []string{"work", "home", "tmp"}
-	if s.opts.Agent != nil {
-		folders = folders[:1]
-	}
-	r, err := newRoom(w.Scenario.Path, st.endpoints, s.opts.Program, folders...)
+	r, err := newRoom(w.Scenario.Path, st.endpoints, s.opts.Program, s.opts.Agent != nil)
 	if err != nil {
 		return nil, err
 	}

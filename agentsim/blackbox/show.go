@@ -20,10 +20,11 @@ type show struct {
 	results *results
 	helds   []*held
 	counts  map[string]int // of texts, which requests repeat
+	offers  map[*wire.Tool]*offer
 }
 
 func newShow(w *replay.World, s *script, m *mask, r *results) *show {
-	return &show{t: w.Transcript, script: s, mask: m, results: r, counts: map[string]int{}}
+	return &show{t: w.Transcript, script: s, mask: m, results: r, counts: map[string]int{}, offers: map[*wire.Tool]*offer{}}
 }
 
 // all adds everything.
@@ -129,10 +130,10 @@ func (s *show) conversation(h *held) {
 				pages = append(pages, page{name + " system", s.mask.hide(x.Request.System)})
 			}
 		}
-		if now := s.toolsLine(x, &h.prompts[i]); now != tools {
-			lines, tools = append(lines, now), now
-			if s.script.shows(partTools) && len(x.Request.Tools) > 0 {
-				pages = append(pages, page{name + " tools", s.mask.hide(toolsText(x.Request))})
+		if now := s.offered(x.Request); now.line != tools {
+			lines, tools = append(lines, now.line), now.line
+			if s.script.shows(partTools) && now.text != "" {
+				pages = append(pages, page{name + " tools", now.text})
 			}
 		}
 		if i == 0 {
@@ -174,25 +175,6 @@ func (s *show) systemLine(x *wire.Exchange, p *prompt) string {
 		return "system: none"
 	}
 	return fmt.Sprintf("system: %d tokens, %s", p.system, digest(s.mask.hide(x.Request.System)))
-}
-
-// toolsLine names our tools as the client has them.
-func (s *show) toolsLine(x *wire.Exchange, p *prompt) string {
-	if len(x.Request.Tools) == 0 {
-		return "tools: none"
-	}
-	var ours []string
-	for _, t := range x.Request.Tools {
-		call := wire.Call{Namespace: t.Namespace, Name: t.Name}
-		if x.Request.Owns(&call) {
-			ours = append(ours, strings.TrimPrefix(t.Namespace+"."+t.Name, "."))
-		}
-	}
-	line := fmt.Sprintf("tools: %d, %d tokens, %s", len(x.Request.Tools), p.tools, digest(s.mask.hide(toolsText(x.Request))))
-	if ours == nil {
-		return line + ", none of ours"
-	}
-	return line + ", ours: " + strings.Join(ours, " ")
 }
 
 // exchange adds a request with its new messages, and the replies to it.

@@ -18,7 +18,7 @@ type chatCall struct {
 	} `json:"function"`
 }
 
-func (chatCodec) decode(body []byte) (*Request, error) {
+func (chatCodec) decode(body []byte) (*Request, json.RawMessage, error) {
 	var in struct {
 		Model         string `json:"model"`
 		Stream        bool   `json:"stream"`
@@ -31,19 +31,19 @@ func (chatCodec) decode(body []byte) (*Request, error) {
 			ToolCalls  []chatCall `json:"tool_calls"`
 			ToolCallID string     `json:"tool_call_id"`
 		} `json:"messages"`
-		Tools []functionTool `json:"tools"`
+		Tools json.RawMessage `json:"tools"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(in.Messages) == 0 {
-		return nil, errNoMessages
+		return nil, nil, errNoMessages
 	}
-	req := &Request{Model: in.Model, Stream: in.Stream, usage: in.StreamOptions.IncludeUsage, Tools: functionTools(in.Tools)}
+	req := &Request{Model: in.Model, Stream: in.Stream, usage: in.StreamOptions.IncludeUsage}
 	for i, m := range in.Messages {
 		role, err := roleOf(m.Role)
 		if err != nil {
-			return nil, fmt.Errorf("message %d: %w", i, err)
+			return nil, nil, fmt.Errorf("message %d: %w", i, err)
 		}
 		msg := Message{Role: role, Text: m.Content.text(), CallID: m.ToolCallID}
 		for _, c := range m.ToolCalls {
@@ -51,8 +51,10 @@ func (chatCodec) decode(body []byte) (*Request, error) {
 		}
 		req.Messages = append(req.Messages, msg)
 	}
-	return req, nil
+	return req, in.Tools, nil
 }
+
+func (chatCodec) tools(list json.RawMessage) ([]Tool, error) { return functionTools(list) }
 
 // created is the time that answers claim, so that they are the same each time.
 const created = 1767225600

@@ -47,25 +47,25 @@ type conversation struct {
 
 	state   state
 	idle    chan struct{} // closed when it is not answering any more
-	keys    []string      // of the last request's messages
-	setting string
-	reply   string // key of the last reply, as the client will repeat it
+	keys    []messageKey  // of the last request's messages
+	setting setting       // of the last request
+	reply   messageKey    // of the last reply, as the client will repeat it
 
 	exchanges []Exchange
 }
 
 // same reports whether the request is the last one once more.
-func (c *conversation) same(keys []string, setting string) bool {
+func (c *conversation) same(keys []messageKey, setting setting) bool {
 	return c.setting == setting && slices.Equal(c.keys, keys)
 }
 
 // extends reports whether a request goes on with the conversation.
-func (c *conversation) extends(keys []string) bool {
+func (c *conversation) extends(keys []messageKey) bool {
 	return len(keys) > len(c.keys) && slices.Equal(keys[:len(c.keys)], c.keys)
 }
 
 // fit is how well a request that extends the conversation goes with it.
-func (c *conversation) fit(keys []string, setting string) int {
+func (c *conversation) fit(keys []messageKey, setting setting) int {
 	n := 4 * len(c.keys)
 	if keys[len(c.keys)] == c.reply {
 		n += 2
@@ -76,6 +76,25 @@ func (c *conversation) fit(keys []string, setting string) int {
 	return n
 }
 
+// take adds an exchange for a request that is no retry.
+func (c *conversation) take(req *Request, keys []messageKey, count func(string) int) {
+	known := len(c.keys)
+	if c.names != nil {
+		for i := range req.Messages[known:] {
+			c.names.See(&req.Messages[known+i])
+		}
+	}
+	tokens := Tokens{System: countText(req.System, count), Tools: req.offer.tokens}
+	if n := len(c.exchanges); n > 0 { // what was known says the same, so it costs the same
+		tokens.Messages = slices.Clone(c.exchanges[n-1].Tokens.Messages[:known])
+	}
+	for i := range req.Messages[known:] {
+		tokens.Messages = append(tokens.Messages, req.Messages[known+i].count(count))
+	}
+	c.exchanges = append(c.exchanges, Exchange{Request: req, New: known, Tokens: tokens})
+	c.keys, c.setting = keys, req.setting()
+}
+
 // table is the conversations of a server. It is not safe for concurrent use.
 type table struct {
 	scripts []Script
@@ -83,10 +102,10 @@ type table struct {
 }
 
 // find returns the conversation of a request, which may be answering another
-// one, and whether the request is a retry. It begins one where it must. An error
+// one, and whether the request is a retry; keys are those of the request. It begins one where it must. An error
 // says why the request belongs nowhere.
-func (t *table) find(req *Request, newNames func() Names) (c *conversation, retry bool, err error) {
-	keys, setting := req.keys(), req.setting()
+func (t *table) find(req *Request, keys []messageKey, newNames func() Names) (c *conversation, retry bool, err error) {
+	setting := req.setting()
 	var wait *conversation
 	for _, c := range t.all {
 		if !c.same(keys, setting) {
@@ -123,7 +142,7 @@ func (t *table) find(req *Request, newNames func() Names) (c *conversation, retr
 	return nil, false, t.unfit(req)
 }
 
-func (t *table) extended(keys []string, setting string) *conversation {
+func (t *table) extended(keys []messageKey, setting setting) *conversation {
 	var best *conversation
 	for _, c := range t.all {
 		if c.extends(keys) && (best == nil || c.fit(keys, setting) > best.fit(keys, setting)) {

@@ -9,7 +9,7 @@ import (
 // messagesCodec is Anthropic's Messages.
 type messagesCodec struct{}
 
-func (messagesCodec) decode(body []byte) (*Request, error) {
+func (messagesCodec) decode(body []byte) (*Request, json.RawMessage, error) {
 	var in struct {
 		Model    string  `json:"model"`
 		Stream   bool    `json:"stream"`
@@ -18,30 +18,39 @@ func (messagesCodec) decode(body []byte) (*Request, error) {
 			Role    string  `json:"role"`
 			Content content `json:"content"`
 		} `json:"messages"`
-		Tools []struct {
-			Name        string  `json:"name"`
-			Description string  `json:"description"`
-			InputSchema rawJSON `json:"input_schema"`
-		} `json:"tools"`
+		Tools json.RawMessage `json:"tools"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(in.Messages) == 0 {
-		return nil, errNoMessages
+		return nil, nil, errNoMessages
 	}
 	req := &Request{Model: in.Model, Stream: in.Stream, System: in.System.text()}
-	for _, t := range in.Tools {
-		req.Tools = append(req.Tools, Tool{Name: t.Name, Description: t.Description, Schema: json.RawMessage(t.InputSchema)})
-	}
 	for i, m := range in.Messages {
 		role, err := roleOf(m.Role)
 		if err != nil {
-			return nil, fmt.Errorf("message %d: %w", i, err)
+			return nil, nil, fmt.Errorf("message %d: %w", i, err)
 		}
 		req.appendBlocks(role, m.Content.parts)
 	}
-	return req, nil
+	return req, in.Tools, nil
+}
+
+func (messagesCodec) tools(list json.RawMessage) ([]Tool, error) {
+	var in []struct {
+		Name        string  `json:"name"`
+		Description string  `json:"description"`
+		InputSchema rawJSON `json:"input_schema"`
+	}
+	if err := json.Unmarshal(list, &in); err != nil {
+		return nil, err
+	}
+	var offered []Tool
+	for _, t := range in {
+		offered = append(offered, Tool{Name: t.Name, Description: t.Description, Schema: json.RawMessage(t.InputSchema)})
+	}
+	return offered, nil
 }
 
 // appendBlocks adds a message: each result in it becomes one of its own.

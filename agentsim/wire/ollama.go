@@ -27,7 +27,7 @@ func ollamaCalls(calls []ollamaCall) []Call {
 	return out
 }
 
-func (ollamaCodec) decode(body []byte) (*Request, error) {
+func (ollamaCodec) decode(body []byte) (*Request, json.RawMessage, error) {
 	var in struct {
 		Model    string `json:"model"`
 		Stream   *bool  `json:"stream"`
@@ -37,24 +37,26 @@ func (ollamaCodec) decode(body []byte) (*Request, error) {
 			ToolCalls  []ollamaCall `json:"tool_calls"`
 			ToolCallID string       `json:"tool_call_id"`
 		} `json:"messages"`
-		Tools []functionTool `json:"tools"`
+		Tools json.RawMessage `json:"tools"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(in.Messages) == 0 {
-		return nil, errNoMessages
+		return nil, nil, errNoMessages
 	}
-	req := &Request{Model: in.Model, Stream: in.Stream == nil || *in.Stream, Tools: functionTools(in.Tools)}
+	req := &Request{Model: in.Model, Stream: in.Stream == nil || *in.Stream}
 	for i, m := range in.Messages {
 		role, err := roleOf(m.Role)
 		if err != nil {
-			return nil, fmt.Errorf("message %d: %w", i, err)
+			return nil, nil, fmt.Errorf("message %d: %w", i, err)
 		}
 		req.Messages = append(req.Messages, Message{Role: role, Text: m.Content.text(), Calls: ollamaCalls(m.ToolCalls), CallID: m.ToolCallID})
 	}
-	return req, nil
+	return req, in.Tools, nil
 }
+
+func (ollamaCodec) tools(list json.RawMessage) ([]Tool, error) { return functionTools(list) }
 
 // answer sends the text in lines, then the calls, which come whole, in one, then
 // the line that ends it. Every line has a content, or clients print "undefined".

@@ -17,11 +17,18 @@ type toolName struct{ namespace, name string }
 // description, by its name and those.
 func recognize(own, offered []Tool) map[toolName]string {
 	found := map[toolName]string{}
+	if len(own) == 0 {
+		return found
+	}
+	arguments := make([][]string, len(offered))
+	for i := range offered {
+		arguments[i] = argumentNames(offered[i].Schema)
+	}
 	for _, o := range own {
 		args := argumentNames(o.Schema)
 		best, rank := toolName{}, 0
-		for _, t := range offered {
-			if !slices.Equal(argumentNames(t.Schema), args) {
+		for i, t := range offered {
+			if !slices.Equal(arguments[i], args) {
 				continue
 			}
 			r := 0

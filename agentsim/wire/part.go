@@ -112,12 +112,16 @@ type functionTool struct {
 	} `json:"function"`
 }
 
-func functionTools(tools []functionTool) []Tool {
+func functionTools(list json.RawMessage) ([]Tool, error) {
+	var in []functionTool
+	if err := json.Unmarshal(list, &in); err != nil {
+		return nil, err
+	}
 	var offered []Tool
-	for _, t := range tools {
+	for _, t := range in {
 		if t.Function.Name != "" {
 			offered = append(offered, Tool{Name: t.Function.Name, Description: t.Function.Description, Schema: json.RawMessage(t.Function.Parameters)})
 		}
 	}
-	return offered
+	return offered, nil
 }

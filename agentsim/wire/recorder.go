@@ -22,6 +22,7 @@ type Recorder struct {
 	base      *url.URL // without /v1
 	versioned bool     // the address that was given ends in /v1
 	client    *http.Client
+	dec       decoder
 
 	mu       sync.Mutex
 	idle     *sync.Cond       // of mu: there is no request under way
@@ -96,7 +97,7 @@ func (r *Recorder) target(from *url.URL) string {
 func (r *Recorder) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	r.count(1)
 	defer r.count(-1)
-	body, err := io.ReadAll(http.MaxBytesReader(w, in.Body, MaxRequest))
+	body, err := readBody(w, in)
 	if err != nil {
 		r.problem("a request of the agent could not be read: " + err.Error())
 		http.Error(w, "the request cannot be read", http.StatusBadRequest)
@@ -219,7 +220,7 @@ func (r *Recorder) begin(in *http.Request, body []byte) *note {
 		}
 		return nil
 	}
-	req, err := Decode(p, body)
+	req, err := r.dec.decode(p, body)
 	if err != nil {
 		r.problem(err.Error())
 		return nil
@@ -308,6 +309,7 @@ func (r *Recorder) Report(opts RecordOptions) Report {
 	}
 	found := slices.Clone(r.problems.list())
 	known := newItems()
+	offers := map[*offer]*offer{}
 	var t table
 	for order := 1; order <= r.order; order++ {
 		one, ok := r.taken[order]
@@ -320,7 +322,11 @@ func (r *Recorder) Report(opts RecordOptions) Report {
 			found = append(found, err.Error())
 			continue
 		}
-		req.own = recognize(opts.Tools, req.Tools)
+		if offers[req.offer] == nil { // the recorder has not known the tools, nor what counts them
+			offers[req.offer] = newOffer(req.Tools, opts.Tools, opts.CountTokens)
+		}
+		req.offer = offers[req.offer]
+		req.own = req.offer.own
 		t.keep(&req, one.reply, opts)
 		if one.reply.Error == nil && !one.reply.Cut {
 			known.remember(&req, one.id, Message{Role: Assistant, Text: one.reply.Text, Calls: one.reply.Calls}, one.items)
@@ -348,14 +354,7 @@ func (t *table) keep(req *Request, reply Reply, opts RecordOptions) {
 			}
 			t.all = append(t.all, c)
 		}
-		known := len(c.keys)
-		if c.names != nil {
-			for i := known; i < len(req.Messages); i++ {
-				c.names.See(&req.Messages[i])
-			}
-		}
-		c.exchanges = append(c.exchanges, Exchange{Request: req, New: known, Tokens: req.Count(opts.CountTokens)})
-		c.keys, c.setting = keys, setting
+		c.take(req, keys, opts.CountTokens)
 	}
 	x := &c.exchanges[len(c.exchanges)-1]
 	x.Replies = append(x.Replies, reply)

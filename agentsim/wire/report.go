@@ -58,24 +58,31 @@ func (t *Tokens) Total() int {
 
 // Count counts what a request shows the model, with a counter of one's own.
 func (r *Request) Count(count func(text string) int) Tokens {
-	var t Tokens
-	if r.System != "" {
-		t.System = count(r.System)
-	}
-	for _, tool := range r.Tools {
-		t.Tools += count(tool.Name + "\n" + tool.Description + "\n" + string(tool.Schema))
-	}
+	t := Tokens{System: countText(r.System, count), Tools: countTools(r.Tools, count)}
 	for i := range r.Messages {
 		t.Messages = append(t.Messages, r.Messages[i].count(count))
 	}
 	return t
 }
 
-func (m *Message) count(count func(string) int) int {
+func countTools(tools []Tool, count func(string) int) int {
 	n := 0
-	if m.Text != "" {
-		n = count(m.Text)
+	for _, t := range tools {
+		n += count(t.Name + "\n" + t.Description + "\n" + string(t.Schema))
 	}
+	return n
+}
+
+// countText counts nothing for no text, whatever the counter says of it.
+func countText(text string, count func(string) int) int {
+	if text == "" {
+		return 0
+	}
+	return count(text)
+}
+
+func (m *Message) count(count func(string) int) int {
+	n := countText(m.Text, count)
 	for _, c := range m.Calls {
 		n += count(c.Name + " " + string(c.Input))
 	}

@@ -34,6 +34,7 @@ type Request struct {
 
 	usage    bool                // chat: the stream ends with a count of tokens
 	previous string              // responses: the answer whose conversation this goes on with
+	offer    *offer              // what it says of tools
 	own      map[toolName]string // our names of the tools on offer, by the client's
 }
 
@@ -81,33 +82,15 @@ const MaxRequest = 64 << 20
 
 // Decode reads the body of a request. It fails, and never panics, on what is no
 // request of the protocol; fields that it does not know are passed over.
-func Decode(p Protocol, body []byte) (*Request, error) {
-	c, err := codecOf(p)
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > MaxRequest {
-		return nil, fmt.Errorf("the request has %d bytes, send at most %d", len(body), MaxRequest)
-	}
-	req, err := c.decode(body)
-	if err != nil {
-		return nil, fmt.Errorf("the body is no %s request: %w", p, err)
-	}
-	req.Protocol = p
-	for i := range req.Tools {
-		req.Tools[i].Schema = json.RawMessage(canonical(req.Tools[i].Schema))
-	}
-	for i := range req.Messages {
-		canonicalCalls(req.Messages[i].Calls)
-	}
-	req.liftSystem()
-	req.linkResults()
-	return req, nil
-}
+func Decode(p Protocol, body []byte) (*Request, error) { return new(decoder).decode(p, body) }
 
 // codec is one protocol.
 type codec interface {
-	decode(body []byte) (*Request, error)
+	// decode reads a request but for its tools, and returns the list of them as it
+	// stands there, nil for none.
+	decode(body []byte) (*Request, json.RawMessage, error)
+	// tools reads that list.
+	tools(list json.RawMessage) ([]Tool, error)
 	// answer writes a reply: its events when streaming, else one body.
 	answer(w *answerWriter, a *answer)
 	// failure is the body of an error.
@@ -186,35 +169,6 @@ func joinText(a, b string) string {
 		return a + b
 	}
 	return a + "\n" + b
-}
-
-// key is equal for messages that say the same, whatever their ids.
-func (m *Message) key() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %t %q", m.Role, m.Failed, m.Text)
-	for _, c := range m.Calls {
-		fmt.Fprintf(&b, " %q %q %q", c.Namespace, c.Name, c.Input)
-	}
-	return b.String()
-}
-
-// keys are those of all messages.
-func (r *Request) keys() []string {
-	keys := make([]string, len(r.Messages))
-	for i := range r.Messages {
-		keys[i] = r.Messages[i].key()
-	}
-	return keys
-}
-
-// setting is what a request says beside its messages.
-func (r *Request) setting() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q %q", r.Protocol, r.Model, r.System)
-	for _, t := range r.Tools {
-		fmt.Fprintf(&b, " %q %q %q %s", t.Namespace, t.Name, t.Description, t.Schema)
-	}
-	return b.String()
 }
 
 // canonicalCalls gives calls inputs that are equal when they say the same.

@@ -50,45 +50,55 @@ type responsesTool struct {
 	Tools       []responsesTool `json:"tools"`
 }
 
-func (responsesCodec) decode(body []byte) (*Request, error) {
+func (responsesCodec) decode(body []byte) (*Request, json.RawMessage, error) {
 	var in struct {
 		Model              string          `json:"model"`
 		Stream             bool            `json:"stream"`
 		Instructions       content         `json:"instructions"`
 		Input              responsesInput  `json:"input"`
-		Tools              []responsesTool `json:"tools"`
+		Tools              json.RawMessage `json:"tools"`
 		PreviousResponseID string          `json:"previous_response_id"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(in.Input) == 0 {
-		return nil, errors.New("it has no input")
+		return nil, nil, errors.New("it has no input")
 	}
 	req := &Request{Model: in.Model, Stream: in.Stream, System: in.Instructions.text(), previous: in.PreviousResponseID}
-	for _, t := range in.Tools {
-		req.appendTool("", t)
-		for _, inner := range t.Tools {
-			req.appendTool(t.Name, inner)
-		}
-	}
 	for i, item := range in.Input {
 		if err := req.appendItem(&item); err != nil {
-			return nil, fmt.Errorf("item %d: %w", i, err)
+			return nil, nil, fmt.Errorf("item %d: %w", i, err)
 		}
 	}
-	return req, nil
+	return req, in.Tools, nil
 }
 
-func (r *Request) appendTool(namespace string, t responsesTool) {
+func (responsesCodec) tools(list json.RawMessage) ([]Tool, error) {
+	var in []responsesTool
+	if err := json.Unmarshal(list, &in); err != nil {
+		return nil, err
+	}
+	var offered []Tool
+	for _, t := range in {
+		offered = t.appendTo(offered, "")
+		for _, inner := range t.Tools {
+			offered = inner.appendTo(offered, t.Name)
+		}
+	}
+	return offered, nil
+}
+
+// appendTo adds the tool, unless it only holds others.
+func (t *responsesTool) appendTo(offered []Tool, namespace string) []Tool {
 	if t.Type == "namespace" {
-		return
+		return offered
 	}
 	name := t.Name
 	if name == "" {
 		name = t.Type // a tool of the provider, such as web_search
 	}
-	r.Tools = append(r.Tools, Tool{Namespace: namespace, Name: name, Description: t.Description, Schema: json.RawMessage(t.Parameters)})
+	return append(offered, Tool{Namespace: namespace, Name: name, Description: t.Description, Schema: json.RawMessage(t.Parameters)})
 }
 
 func (r *Request) appendItem(item *responsesItem) error {

@@ -1,11 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strconv"
@@ -33,12 +31,12 @@ type Options struct {
 type Server struct {
 	opts Options
 	bad  error // of the script; every request is answered with it
+	dec  *decoder
 
 	mu       sync.Mutex
-	table    table                          // guarded by mu
-	problems problems                       // guarded by mu
-	items    *items                         // guarded by mu
-	own      map[string]map[toolName]string // by setting of requests; guarded by mu
+	table    table    // guarded by mu
+	problems problems // guarded by mu
+	items    *items   // guarded by mu
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -46,13 +44,14 @@ var _ http.Handler = (*Server)(nil)
 // NewServer returns a server for these scripts. What is wrong with them is what
 // Check says; a server of such scripts answers every request with that.
 func NewServer(scripts []Script, opts *Options) *Server {
-	s := &Server{bad: Check(scripts), items: newItems(), own: map[string]map[toolName]string{}}
+	s := &Server{bad: Check(scripts), items: newItems()}
 	if opts != nil {
 		s.opts = *opts
 	}
 	if s.opts.CountTokens == nil {
 		s.opts.CountTokens = FourBytes
 	}
+	s.dec = &decoder{own: s.opts.Tools, count: s.opts.CountTokens}
 	s.table.scripts = slices.Clone(scripts)
 	return s
 }
@@ -136,11 +135,19 @@ func (s *Server) problem(text string) {
 
 // read decodes the body of a request.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, p Protocol) (*Request, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxRequest))
+	body, err := readBody(w, r)
 	if err != nil {
 		return nil, fmt.Errorf("the body cannot be read: %w", err)
 	}
-	return Decode(p, body)
+	return s.dec.decode(p, body)
+}
+
+// readBody reads what a client sends, up to MaxRequest.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	var body bytes.Buffer
+	body.Grow(int(min(max(r.ContentLength, 0), 1<<20)) + bytes.MinRead) // no more for a client that only says so
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, MaxRequest))
+	return body.Bytes(), err
 }
 
 func (s *Server) countTokens(w http.ResponseWriter, r *http.Request) {
@@ -206,9 +213,9 @@ func (s *Server) begin(ctx context.Context, req *Request) (*conversation, *answe
 	if err := s.items.complete(req); err != nil {
 		return nil, nil, err
 	}
-	req.own = s.recognized(req)
+	keys := req.keys()
 	for {
-		talk, retry, err := s.table.find(req, s.opts.NewNames)
+		talk, retry, err := s.table.find(req, keys, s.opts.NewNames)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -225,35 +232,16 @@ func (s *Server) begin(ctx context.Context, req *Request) (*conversation, *answe
 			}
 			continue
 		}
-		a, err := s.next(talk, req, retry)
+		a, err := s.next(talk, req, keys, retry)
 		return talk, a, err
 	}
 }
 
-// recognized finds our tools in a request. Clients offer the same tools each time.
-// The caller holds mu.
-func (s *Server) recognized(req *Request) map[toolName]string {
-	setting := req.setting()
-	own, ok := s.own[setting]
-	if !ok {
-		own = recognize(s.opts.Tools, req.Tools)
-		s.own[setting] = own
-	}
-	return own
-}
-
 // next records a request and makes its answer. The caller holds mu.
-func (s *Server) next(talk *conversation, req *Request, retry bool) (*answer, error) {
+func (s *Server) next(talk *conversation, req *Request, keys []messageKey, retry bool) (*answer, error) {
 	script := s.table.scripts[talk.script]
 	if !retry {
-		known := len(talk.keys)
-		if talk.names != nil {
-			for i := range req.Messages[known:] {
-				talk.names.See(&req.Messages[known+i])
-			}
-		}
-		talk.exchanges = append(talk.exchanges, Exchange{Request: req, New: known, Tokens: req.Count(s.opts.CountTokens)})
-		talk.keys, talk.setting = req.keys(), req.setting()
+		talk.take(req, keys, s.opts.CountTokens)
 	}
 	if talk.next >= len(script.Replies) {
 		return nil, fmt.Errorf("script %d (%s) has no reply left: all %d were given, and the request's last message is %s", talk.script+1, script.name(), len(script.Replies), lastMessage(req))
@@ -334,54 +322,14 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, c codec, req *Requ
 		s.refuse(w, c, err)
 		return false
 	}
-	return write(w, contentType(req.Protocol, req.Stream), pieces, a.reply.Cut && !req.Stream) == nil && !a.reply.Cut
+	if !req.Stream {
+		return writeWhole(w, slices.Concat(pieces...), a.reply.Cut) == nil
+	}
+	return stream(w, contentType(req.Protocol), pieces) == nil && !a.reply.Cut
 }
 
 func encode(c codec, stream bool, a *answer) ([][]byte, error) {
 	w := &answerWriter{stream: stream}
 	c.answer(w, a)
 	return w.pieces, w.err
-}
-
-func contentType(p Protocol, stream bool) string {
-	switch {
-	case stream && p == Ollama:
-		return "application/x-ndjson"
-	case stream:
-		return "text/event-stream"
-	}
-	return "application/json"
-}
-
-// streams reports whether an answer's type is that of a stream.
-func streams(contentType string) bool {
-	kind, _, err := mime.ParseMediaType(contentType)
-	return err == nil && (kind == "text/event-stream" || kind == "application/x-ndjson")
-}
-
-var errHalf = errors.New("only half was sent")
-
-// write sends the pieces, each as soon as it is there, or half of one body.
-func write(w http.ResponseWriter, contentType string, pieces [][]byte, half bool) error {
-	w.Header().Set("Content-Type", contentType)
-	flusher := http.NewResponseController(w)
-	if half {
-		body := slices.Concat(pieces...)
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		_, _ = w.Write(body[:len(body)/2])
-		_ = flusher.Flush() // the connection is dropped anyway
-		return errHalf
-	}
-	if len(pieces) > 1 {
-		w.Header().Set("Cache-Control", "no-cache")
-	}
-	for _, piece := range pieces {
-		if _, err := w.Write(piece); err != nil {
-			return err
-		}
-		if err := flusher.Flush(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
