@@ -6,17 +6,21 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 )
 
 // names numbers the revisions and cursors of one conversation, in the order in
 // which its requests show them: not in the order of the calls, since those of one
-// reply run at once.
+// reply run at once. It is safe for concurrent use.
 type names struct {
-	known  func(value string) bool // nil takes each that looks like one
+	known func(value string) bool // nil takes each that looks like one
+
+	mu     sync.Mutex // a report may be made while requests come
 	kinds  map[string]string       // value to "rev" or "cursor"
 	values map[string][]string     // by kind, in order
+	labels *strings.Replacer       // of the values; nil when it must be made anew
 }
 
 var _ wire.Names = (*names)(nil)
@@ -34,6 +38,8 @@ func (n *names) See(m *wire.Message) {
 	if m.Role != wire.ToolRole {
 		return
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	for _, found := range shownValue.FindAllStringSubmatch(m.Text, -1) {
 		kind, value := "rev", found[2]
 		if found[1] == "nextCursor" {
@@ -44,6 +50,7 @@ func (n *names) See(m *wire.Message) {
 		}
 		n.kinds[value] = kind
 		n.values[kind] = append(n.values[kind], value)
+		n.labels = nil
 	}
 }
 
@@ -58,6 +65,8 @@ func (n *names) Resolve(input json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(input, &args); err != nil {
 		return nil, fmt.Errorf("the input is no JSON object: %w", err)
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	changed := false
 	for _, key := range []string{"revision", "cursor"} {
 		var text string
@@ -87,17 +96,24 @@ func (n *names) Resolve(input json.RawMessage) (json.RawMessage, error) {
 
 // hide puts the labels in place of the values.
 func (n *names) hide(text string) string {
-	var pairs []string
-	for kind, values := range n.values {
-		for i, v := range values {
-			pairs = append(pairs, v, n.label(kind, i))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.labels == nil {
+		var pairs []string
+		for kind, values := range n.values {
+			for i, v := range values {
+				pairs = append(pairs, v, n.label(kind, i))
+			}
 		}
+		n.labels = strings.NewReplacer(pairs...)
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	return n.labels.Replace(text)
 }
 
 // hideWhole is the label of a value, or the value if it has none.
 func (n *names) hideWhole(value string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	for kind, values := range n.values {
 		for i, v := range values {
 			if v == value {

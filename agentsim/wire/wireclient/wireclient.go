@@ -66,15 +66,15 @@ func (c *Client) encode(req *wire.Request) obj {
 		if req.System != "" {
 			out["system"] = req.System
 		}
-		out["messages"], out["tools"] = blocks(req.Messages), tools(req.Tools, func(t wire.Tool) obj {
-			return obj{"name": t.Name, "description": t.Description, "input_schema": t.Schema}
+		out["messages"], out["tools"] = blocks(req.Messages), tools(req.Tools, func(t wire.Tool) tool {
+			return tool{Name: t.Name, Description: t.Description, InputSchema: t.Schema}
 		})
 	case wire.Responses:
 		if req.System != "" {
 			out["instructions"] = req.System
 		}
-		out["input"], out["tools"] = items(req.Messages), tools(req.Tools, func(t wire.Tool) obj {
-			return obj{"type": "function", "name": t.Name, "description": t.Description, "parameters": t.Schema}
+		out["input"], out["tools"] = items(req.Messages), tools(req.Tools, func(t wire.Tool) tool {
+			return tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Schema}
 		})
 	default:
 		if c.Protocol == wire.Chat && c.Stream {
@@ -84,15 +84,25 @@ func (c *Client) encode(req *wire.Request) obj {
 		if req.System != "" {
 			messages = append(messages, obj{"role": "system", "content": req.System})
 		}
-		out["messages"], out["tools"] = append(messages, c.chat(req.Messages)...), tools(req.Tools, func(t wire.Tool) obj {
-			return obj{"type": "function", "function": obj{"name": t.Name, "description": t.Description, "parameters": t.Schema}}
+		out["messages"], out["tools"] = append(messages, c.chat(req.Messages)...), tools(req.Tools, func(t wire.Tool) tool {
+			return tool{Type: "function", Function: &tool{Name: t.Name, Description: t.Description, Parameters: t.Schema}}
 		})
 	}
 	return out
 }
 
-func tools(offered []wire.Tool, encode func(wire.Tool) obj) []obj {
-	out := []obj{}
+// tool is one on offer, with the fields of each protocol.
+type tool struct {
+	Type        string          `json:"type,omitempty"`
+	Function    *tool           `json:"function,omitempty"`
+	Name        string          `json:"name,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+	InputSchema json.RawMessage `json:"input_schema,omitempty"`
+}
+
+func tools(offered []wire.Tool, encode func(wire.Tool) tool) []tool {
+	out := []tool{}
 	for _, t := range offered {
 		out = append(out, encode(t))
 	}
