@@ -63,7 +63,7 @@ type reporter struct {
 // Report implements Reporter.
 func (r reporter) Report(res Result) {
 	if res.Line == 0 { // it did not come from a Runner
-		res.place()
+		res.locate()
 	}
 	c := report.Case{
 		Name: res.Location.Name, Path: res.Location.Path, Line: res.Line, Golden: res.Location.Golden, Description: res.Description,
@@ -184,8 +184,8 @@ func passedBy(names []string) string {
 			steps = append(steps, name)
 		}
 	}
-	if over := len(steps) - maxPassed; over > 0 {
-		return fmt.Sprintf("%d more, then %s", over, strings.Join(steps[over:], ", "))
+	if more := len(steps) - maxPassed; more > 0 {
+		return fmt.Sprintf("%d more, then %s", more, strings.Join(steps[more:], ", "))
 	}
 	return strings.Join(steps, ", ")
 }

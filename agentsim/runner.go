@@ -193,12 +193,12 @@ func (r *Runner) RunOne(ctx context.Context, loc Location) Result {
 	res := Result{Location: loc, Status: Passed}
 	r.replay(ctx, &res)
 	res.Duration = time.Since(begin)
-	res.place()
+	res.locate()
 	return res
 }
 
-// place finds out where a result that failed or differs did so.
-func (res *Result) place() {
+// locate finds out where a result that failed or differs did so.
+func (res *Result) locate() {
 	var se *StepError
 	if errors.As(res.Err, &se) {
 		res.Step = se.Step
@@ -206,10 +206,10 @@ func (res *Result) place() {
 	if res.Difference != nil {
 		res.Step = res.Difference.Step
 	}
-	var placed *strictyaml.Error
+	var located *strictyaml.Error
 	switch {
-	case errors.As(res.Err, &placed):
-		res.Line = placed.Pos.Line
+	case errors.As(res.Err, &located):
+		res.Line = located.Pos.Line
 	case res.Transcript != nil && res.Step != "":
 		res.Line = res.Transcript.Line(res.Step)
 	}

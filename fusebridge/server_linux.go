@@ -29,9 +29,9 @@ type Server struct {
 	bg      sync.WaitGroup     // followers of the store
 	done    chan struct{}      // closed when all is over
 
-	mu      sync.Mutex // held while unmounting
-	mounted mountpoint.Mount
-	over    bool // seen gone
+	mu        sync.Mutex // held while unmounting
+	mounted   mountpoint.Mount
+	unmounted bool // seen gone
 }
 
 // Mount shows b at dir until Unmount, until someone else unmounts it, or until
@@ -58,7 +58,7 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 	if err != nil {
 		return nil, fmt.Errorf("%w, create it first", err)
 	}
-	if err := mountpoint.Clear(real, o.Logger); err != nil {
+	if err := mountpoint.DetachDead(real, o.Logger); err != nil {
 		return nil, err
 	}
 	if err := mountpoint.Check(real, o.NonEmpty); err != nil {
@@ -191,12 +191,12 @@ func (s *Server) serve(server *fuse.Server) {
 	}()
 	s.untilOver(served, changes)
 	s.mu.Lock()
-	if !s.over && !s.mounted.Gone() { // someone aborted the connection
+	if !s.unmounted && !s.mounted.Gone() { // someone aborted the connection
 		if err := s.mounted.Detach(); err != nil {
 			s.opts.Logger.Error("a dead mount stays", "dir", s.dir, "error", err)
 		}
 	}
-	s.over = true
+	s.unmounted = true
 	s.mu.Unlock()
 	s.endEdits()
 	s.stop()
@@ -299,12 +299,12 @@ func (s *Server) Stale() error {
 func (s *Server) Unmount() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.over && !s.mounted.Gone() {
+	if !s.unmounted && !s.mounted.Gone() {
 		if err := s.mounted.Unmount(context.Background(), s.opts.UnmountTimeout, s.opts.Logger); err != nil {
 			return err
 		}
 	}
-	s.over = true
+	s.unmounted = true
 	s.endEdits()
 	s.stop()
 	return nil

@@ -17,10 +17,10 @@ import (
 type names struct {
 	known func(value string) bool // nil takes each that looks like one
 
-	mu     sync.Mutex // a report may be made while requests come
-	kinds  map[string]string       // value to "rev" or "cursor"
-	values map[string][]string     // by kind, in order
-	labels *strings.Replacer       // of the values; nil when it must be made anew
+	mu     sync.Mutex          // a report may be made while requests come
+	kinds  map[string]string   // value to "rev" or "cursor"
+	values map[string][]string // by kind, in order
+	labels *strings.Replacer   // of the values; nil when it must be made anew
 }
 
 var _ wire.Names = (*names)(nil)

@@ -46,12 +46,12 @@ func runProcess(ctx context.Context, args, env []string, r *room) (*ending, erro
 		return nil, fmt.Errorf("there is no file for the agent's output: %w", err)
 	}
 	defer stderr.Close()
-	program, err := lookPath(args[0], env, r.places["work"])
+	program, err := lookPath(args[0], env, r.values["work"])
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(program, args[1:]...)
-	cmd.Dir, cmd.Env = r.places["work"], append(env, runVariable+"="+token)
+	cmd.Dir, cmd.Env = r.values["work"], append(env, runVariable+"="+token)
 	cmd.Stdout, cmd.Stderr = stdout, stderr // files: a process that is left behind holds up nobody
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
@@ -117,7 +117,7 @@ func await(ctx context.Context, cmd *exec.Cmd, token string) *ending {
 	case err != nil:
 		end.problem = fmt.Errorf("the agent's end cannot be told: %w", err)
 	}
-	if left := clear(cmd.Process.Pid, token); left > 0 && end.problem == nil {
+	if left := endLeftBehind(cmd.Process.Pid, token); left > 0 && end.problem == nil {
 		end.problem = fmt.Errorf("the agent ended and left processes running (%d), which were ended: have it wait for what it begins", left)
 	}
 	return end
@@ -125,9 +125,9 @@ func await(ctx context.Context, cmd *exec.Cmd, token string) *ending {
 
 var errHung = errors.New("the agent had not ended in time")
 
-// clear waits until no process of an agent is left, ends those that do not go, and
+// endLeftBehind waits until no process of an agent is left, ends those that do not go, and
 // returns how many it had to end.
-func clear(group int, token string) int {
+func endLeftBehind(group int, token string) int {
 	deadline := time.Now().Add(grace)
 	for {
 		left := leftBehind(group, token)

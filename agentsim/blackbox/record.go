@@ -149,16 +149,16 @@ func contents(ctx context.Context, b vfs.Backend) (map[string]string, error) {
 
 // run runs the agent where the recording runs.
 func (r *Recording) run(ctx context.Context, st *stage) error {
-	places := &room{places: map[string]string{"model": st.endpoints.Model, "here": here()}}
+	names := &room{values: map[string]string{"model": st.endpoints.Model, "here": here()}}
 	if r.opts.Files != nil {
-		places.places["mcp"], places.places["stdio"] = st.endpoints.MCP, st.endpoints.Stdio
+		names.values["mcp"], names.values["stdio"] = st.endpoints.MCP, st.endpoints.Stdio
 	}
 	if r.opts.Program != "" {
-		places.places["goliathfs"] = r.opts.Program
+		names.values["goliathfs"] = r.opts.Program
 	}
 	var args []string
 	for _, arg := range r.opts.Command {
-		filled, err := places.fill(arg)
+		filled, err := names.fill(arg)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (r *Recording) run(ctx context.Context, st *stage) error {
 	}
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), addresses(places.places)...)
+	cmd.Env = append(os.Environ(), addresses(names.values)...)
 	cmd.Stdin, cmd.Stderr = r.opts.Stdin, r.opts.Stderr
 	cmd.Stdout = io.MultiWriter(&out, cmp.Or(r.opts.Stdout, io.Discard))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

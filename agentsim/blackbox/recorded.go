@@ -42,7 +42,7 @@ func (r *Recording) Scenario(description string) ([]byte, error) {
 	}
 	r.writeExpect(&b)
 	for _, path := range sortedPaths(r.opts.Files) {
-		if plain(path, r.opts.Files[path]) {
+		if fitsArchive(path, r.opts.Files[path]) {
 			fmt.Fprintf(&b, "-- files%s --\n%s", path, r.opts.Files[path])
 		}
 	}
@@ -55,15 +55,15 @@ func (r *Recording) Scenario(description string) ([]byte, error) {
 // Suspects are sentences about lines of a scenario that hold what looks like a
 // secret: what was recorded is the user's own, so it is told and not refused.
 func Suspects(scenario []byte) []string {
-	var told []string
+	var warnings []string
 	number := 0
 	for line := range strings.Lines(string(scenario)) {
 		number++
 		if kind := secret.In(line); kind != "" {
-			told = append(told, fmt.Sprintf("line %d holds what looks like %s, replace it before you share the scenario", number, kind))
+			warnings = append(warnings, fmt.Sprintf("line %d holds what looks like %s, replace it before you share the scenario", number, kind))
 		}
 	}
-	return told
+	return warnings
 }
 
 // keyIn returns the name of an environment variable that holds a key which the
@@ -101,7 +101,7 @@ func (r *Recording) writeSystem(b *bytes.Buffer) {
 func (r *Recording) writeFiles(b *bytes.Buffer) {
 	header := false
 	for _, path := range sortedPaths(r.opts.Files) {
-		if plain(path, r.opts.Files[path]) {
+		if fitsArchive(path, r.opts.Files[path]) {
 			continue
 		}
 		if !header {
@@ -261,11 +261,11 @@ func (t *talk) input(input json.RawMessage) string {
 			args[key] = t.names.hideWhole(value)
 		}
 	}
-	return quote(plainNumbers(args))
+	return quote(yamlNumbers(args))
 }
 
-// plainNumbers writes the numbers in a value so that YAML reads them as JSON does.
-func plainNumbers(v any) any {
+// yamlNumbers writes the numbers in a value so that YAML reads them as JSON does.
+func yamlNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if _, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
@@ -278,11 +278,11 @@ func plainNumbers(v any) any {
 		return json.RawMessage(strictyaml.Decimal(f))
 	case []any:
 		for i := range v {
-			v[i] = plainNumbers(v[i])
+			v[i] = yamlNumbers(v[i])
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = plainNumbers(v[name])
+			v[name] = yamlNumbers(v[name])
 		}
 	}
 	return v
@@ -303,9 +303,9 @@ func sortedPaths(files map[string]string) []string {
 	return slices.SortedFunc(maps.Keys(files), vpath.Compare)
 }
 
-// plain reports whether a seed can stand in the archive as a file: whole lines of
+// fitsArchive reports whether a seed can stand in the archive as a file: whole lines of
 // text that every editor shows and keeps.
-func plain(path, text string) bool {
+func fitsArchive(path, text string) bool {
 	if path != strings.TrimSpace(path) || strings.ContainsFunc(path, unicode.IsControl) || text != "" && !strings.HasSuffix(text, "\n") {
 		return false
 	}

@@ -16,7 +16,7 @@ import (
 // stand for.
 type room struct {
 	root   string
-	places map[string]string // by name
+	values map[string]string // by name
 	here   []string          // the names that are folders
 }
 
@@ -27,7 +27,7 @@ func newRoom(scenario string, e Endpoints, program string, inGo bool) (*room, er
 	if err != nil {
 		return nil, fmt.Errorf("there is no folder for the agent: %w", err)
 	}
-	r := &room{root: root, places: map[string]string{"model": e.Model, "mcp": e.MCP, "stdio": e.Stdio}}
+	r := &room{root: root, values: map[string]string{"model": e.Model, "mcp": e.MCP, "stdio": e.Stdio}}
 	if inGo {
 		r.folder("work", root)
 	} else {
@@ -46,20 +46,20 @@ func newRoom(scenario string, e Endpoints, program string, inGo bool) (*room, er
 		r.folder("scenario", filepath.Dir(file))
 	}
 	if program != "" {
-		r.places["goliathfs"] = program
+		r.values["goliathfs"] = program
 	}
 	return r, nil
 }
 
 func (r *room) folder(name, path string) {
-	r.places[name], r.here = path, append(r.here, name)
+	r.values[name], r.here = path, append(r.here, name)
 }
 
 // folders are the paths to be masked, by name.
 func (r *room) folders() map[string]string {
 	paths := map[string]string{}
 	for _, name := range r.here {
-		paths[name] = r.places[name]
+		paths[name] = r.values[name]
 	}
 	return paths
 }
@@ -90,7 +90,7 @@ var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 func (r *room) fill(text string) (string, error) {
 	var missing error
 	filled := placeholder.ReplaceAllStringFunc(text, func(name string) string {
-		value, ok := r.places[strings.Trim(name, "{}")]
+		value, ok := r.values[strings.Trim(name, "{}")]
 		switch {
 		case ok:
 			return value
@@ -107,7 +107,7 @@ func (r *room) furnish(pos strictyaml.Pos, files map[string]string) error {
 	if len(files) == 0 {
 		return nil
 	}
-	work, err := os.OpenRoot(r.places["work"])
+	work, err := os.OpenRoot(r.values["work"])
 	if err != nil {
 		return fmt.Errorf("the agent's folder cannot be opened: %w", err)
 	}
@@ -131,10 +131,10 @@ func (r *room) furnish(pos strictyaml.Pos, files map[string]string) error {
 }
 
 // addresses are the variables by which agents find their model and their files.
-func addresses(places map[string]string) []string {
-	model := places["model"]
+func addresses(values map[string]string) []string {
+	model := values["model"]
 	list := []string{"OPENAI_BASE_URL=" + model + "/v1", "ANTHROPIC_BASE_URL=" + model, "OLLAMA_HOST=" + model, "GOLIATHFS_MODEL_URL=" + model}
-	if mcp := places["mcp"]; mcp != "" {
+	if mcp := values["mcp"]; mcp != "" {
 		list = append(list, "GOLIATHFS_MCP_URL="+mcp)
 	}
 	return list
@@ -143,10 +143,10 @@ func addresses(places map[string]string) []string {
 // environment is all that the agent inherits, and what it is given.
 func (r *room) environment(pos strictyaml.Pos, extra map[string]string) ([]string, error) {
 	env := map[string]string{
-		"PATH": os.Getenv("PATH"), "HOME": r.places["home"], "TMPDIR": r.places["tmp"], "LANG": "C.UTF-8", "TZ": "UTC",
+		"PATH": os.Getenv("PATH"), "HOME": r.values["home"], "TMPDIR": r.values["tmp"], "LANG": "C.UTF-8", "TZ": "UTC",
 		"OPENAI_API_KEY": scriptedKey, "ANTHROPIC_API_KEY": scriptedKey,
 	}
-	for _, v := range addresses(r.places) {
+	for _, v := range addresses(r.values) {
 		name, value, _ := strings.Cut(v, "=")
 		env[name] = value
 	}

@@ -79,7 +79,7 @@ func (s *script) runAgent(ctx context.Context, w *replay.World, st *stage) (*end
 	defer cancel()
 	var end *ending
 	if s.opts.Agent != nil {
-		st.endpoints.Work = r.places["work"]
+		st.endpoints.Work = r.values["work"]
 		end = runFunction(limited, s.opts.Agent, st.endpoints)
 	} else {
 		env, err := r.environment(s.Agent.pos(s), s.Agent.Env)

@@ -15,9 +15,9 @@ import (
 	"github.com/goliathfs/goliathfs/internal/jsontext"
 )
 
-// stored is a state as it lies in a store. What other programs put beside the
+// document is a state as it lies in a store. What other programs put beside the
 // members that are known here is kept, and goes back when the state is saved.
-type stored struct {
+type document struct {
 	State
 	conversation *string    // of a file; nil for the default one
 	others       []member   // unknown ones of the object itself
@@ -35,8 +35,8 @@ const (
 // as summary and a list of exchanges is damaged: what has another form was
 // written by someone else, and empty would be the wrong word for it. The member
 // conversation is known only inFile.
-func decode(raw string, inFile bool) (stored, error) {
-	var s stored
+func decode(raw string, inFile bool) (document, error) {
+	var s document
 	switch {
 	case strings.TrimSpace(raw) == "":
 		return s, errors.New("the stored memory is blank")
@@ -49,12 +49,12 @@ func decode(raw string, inFile bool) (stored, error) {
 	}
 	err := s.read([]byte(raw), inFile)
 	if err != nil {
-		return stored{}, fmt.Errorf("the stored memory is no JSON of its form: %w", err)
+		return document{}, fmt.Errorf("the stored memory is no JSON of its form: %w", err)
 	}
 	return s, nil
 }
 
-func (s *stored) read(raw []byte, inFile bool) error {
+func (s *document) read(raw []byte, inFile bool) error {
 	if !json.Valid(raw) { // Members would stop at the end of the object
 		return json.Unmarshal(raw, new(any))
 	}
@@ -152,8 +152,8 @@ func readTime(raw json.RawMessage) (time.Time, error) {
 
 // after returns what is to be stored in place of s: the new state, with the
 // unknown members of s, and with those of each exchange that is still there.
-func (s stored) after(next State) stored {
-	out := stored{State: next.Clone(), conversation: s.conversation, others: s.others}
+func (s document) after(next State) document {
+	out := document{State: next.Clone(), conversation: s.conversation, others: s.others}
 	taken := 0
 	for _, e := range out.Recent {
 		var others []member
@@ -170,7 +170,7 @@ func (s stored) after(next State) stored {
 
 // encode renders the state as JSON: on one line, or for a file, which names its
 // conversation, indented for people.
-func (s stored) encode(inFile bool) (string, error) {
+func (s document) encode(inFile bool) (string, error) {
 	var recent []json.RawMessage
 	for i, e := range s.Recent {
 		raw, err := compact(e)

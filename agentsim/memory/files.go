@@ -68,7 +68,7 @@ func checkDir(dir string) (string, error) {
 	clean, err := vpath.Clean(dir)
 	if err == nil {
 		// The longest name that a memory and what is kept aside can have must fit.
-		_, err = vpath.CleanFile(vpath.Join(clean, "/"+strings.Repeat("x", maxName+len(suffix)+len(aside("")))))
+		_, err = vpath.CleanFile(vpath.Join(clean, "/"+strings.Repeat("x", maxName+len(suffix)+len(damagedSuffix("")))))
 	}
 	if err != nil {
 		return "", fmt.Errorf("the directory %q cannot hold memories: %w", dir, err)
@@ -93,24 +93,24 @@ func (m *file) Load(ctx context.Context) (Loaded, error) {
 }
 
 // load also returns the file's content, and what it says.
-func (m *file) load(ctx context.Context) (Loaded, string, stored, error) {
+func (m *file) load(ctx context.Context) (Loaded, string, document, error) {
 	l := Loaded{State: State{}.Clone()}
 	f, err := vfs.Read(ctx, m.b, m.path)
 	switch {
 	case errors.Is(err, vfs.ErrNotFound):
-		return l, "", stored{}, nil
+		return l, "", document{}, nil
 	case errors.Is(err, vfs.ErrNotText):
 		info, statErr := vfs.Stat(ctx, m.b, m.path)
 		if statErr != nil {
-			return Loaded{}, "", stored{}, fmt.Errorf("the memory cannot be loaded: %w", statErr)
+			return Loaded{}, "", document{}, fmt.Errorf("the memory cannot be loaded: %w", statErr)
 		}
 		l.Version, l.Damaged = Version(info.Revision), errUnreadable
-		return l, "", stored{}, nil
+		return l, "", document{}, nil
 	case err != nil:
-		return Loaded{}, "", stored{}, fmt.Errorf("the memory cannot be loaded: %w", err)
+		return Loaded{}, "", document{}, fmt.Errorf("the memory cannot be loaded: %w", err)
 	}
 	l.Version = Version(f.Revision)
-	var s stored
+	var s document
 	if s, l.Damaged = decode(f.Content, true); l.Damaged == nil {
 		l.State = s.State.Clone()
 	}
@@ -130,7 +130,7 @@ func (m *file) Save(ctx context.Context, s State, on Version) error {
 	case errors.Is(now.Damaged, errUnreadable):
 		return fmt.Errorf("the damaged memory %s cannot be read to be kept aside, so it is not overwritten: move it away", m.path)
 	case now.Damaged != nil:
-		_, err := vfs.Write(ctx, m.b, m.path+aside(content), content, "")
+		_, err := vfs.Write(ctx, m.b, m.path+damagedSuffix(content), content, "")
 		if err != nil && !errors.Is(err, vfs.ErrConflict) { // a conflict: it is kept already
 			return fmt.Errorf("the damaged memory %s cannot be kept aside, so it is not overwritten: %w", m.path, err)
 		}

@@ -69,7 +69,7 @@ func loadedOf(raw string, ok bool) Loaded {
 	if !ok {
 		return l
 	}
-	var s stored
+	var s document
 	if s, l.Damaged = decode(raw, false); l.Damaged == nil {
 		l.State = s.State.Clone()
 	}
@@ -96,12 +96,12 @@ func (m *KeyValue) Save(ctx context.Context, s State, on Version) error {
 	if versionOf(raw, ok) != on {
 		return fmt.Errorf("the memory %s was not saved: %w", m.key, ErrConflict)
 	}
-	var old stored
+	var old document
 	if ok {
 		old, err = decode(raw, false)
 	}
 	if err != nil {
-		if err := m.store.Set(ctx, m.key+aside(raw), raw); err != nil {
+		if err := m.store.Set(ctx, m.key+damagedSuffix(raw), raw); err != nil {
 			return fmt.Errorf("the damaged memory %s cannot be kept aside, so it is not overwritten: %w", m.key, err)
 		}
 	}
@@ -127,6 +127,6 @@ func (m *KeyValue) set(ctx context.Context, old string, exists bool, value strin
 	return err
 }
 
-// aside is what the name of a damaged value gets. It follows from the value, so
+// damagedSuffix is what the name of a damaged value gets. It follows from the value, so
 // that two damaged values never replace each other.
-func aside(raw string) string { return ".damaged-" + digest(raw)[:8] }
+func damagedSuffix(raw string) string { return ".damaged-" + digest(raw)[:8] }

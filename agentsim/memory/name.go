@@ -24,7 +24,7 @@ func fileName(id string, isDefault bool) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(id); i++ {
-		if plain(id[i]) {
+		if needsNoEscape(id[i]) {
 			b.WriteByte(id[i])
 		} else {
 			fmt.Fprintf(&b, "%%%02X", id[i])
@@ -36,7 +36,7 @@ func fileName(id string, isDefault bool) string {
 	return b.String() + suffix
 }
 
-func plain(c byte) bool {
+func needsNoEscape(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-'
 }
 
@@ -55,7 +55,7 @@ func parseName(name string) (id string, isDefault, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(base); i++ {
 		switch {
-		case plain(base[i]):
+		case needsNoEscape(base[i]):
 			b.WriteByte(base[i])
 		case base[i] == '%' && i+2 < len(base):
 			c, err := strconv.ParseUint(base[i+1:i+3], 16, 8)

@@ -43,9 +43,9 @@ func (s State) Clone() State {
 func (s State) With(e Exchange) (next State, dropped []Exchange) {
 	next = s.Clone()
 	next.Recent = append(next.Recent, e)
-	over := max(0, len(next.Recent)-MaxRecent)
-	dropped = slices.Clone(next.Recent[:over])
-	next.Recent = slices.Clone(next.Recent[over:])
+	excess := max(0, len(next.Recent)-MaxRecent)
+	dropped = slices.Clone(next.Recent[:excess])
+	next.Recent = slices.Clone(next.Recent[excess:])
 	return next, dropped
 }
 

@@ -33,7 +33,7 @@ type builder struct {
 	names map[string]string
 	shown map[string]int // how many of a kind have a label
 	// told are those of the transcript, as they are here.
-	told map[string]string
+	translated map[string]string
 
 	calls   []scenarioCall
 	differs []Difference
@@ -57,7 +57,7 @@ func newBuilder(seeds map[string]string, w world) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builder{tools: tools, files: files, names: map[string]string{}, shown: map[string]int{}, told: map[string]string{}}, nil
+	return &builder{tools: tools, files: files, names: map[string]string{}, shown: map[string]int{}, translated: map[string]string{}}, nil
 }
 
 // newSeeded returns a memory store whose revisions are as long as those of every
@@ -154,16 +154,16 @@ func (b *builder) withRevision(ctx context.Context, s step) (map[string]any, err
 // assume takes the revision of a change that succeeded, and that nothing in the
 // transcript has shown, for the one that the file has.
 func (b *builder) assume(ctx context.Context, s step) error {
-	told, _ := s.args["revision"].(string)
+	translated, _ := s.args["revision"].(string)
 	path, _ := s.args["path"].(string)
-	if _, known := b.told[told]; known || told == "" || s.outcome() != "ok" {
+	if _, known := b.translated[translated]; known || translated == "" || s.outcome() != "ok" {
 		return nil
 	}
 	info, err := vfs.Stat(ctx, b.files, path)
 	if err != nil {
 		return nil // the call says so too
 	}
-	b.told[told] = string(info.Revision)
+	b.translated[translated] = string(info.Revision)
 	if _, shown := b.names[string(info.Revision)]; shown {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (b *builder) run(ctx context.Context, tool string, args map[string]any, all
 	for name, v := range args {
 		real[name], labelled[name] = v, v
 		if text, ok := v.(string); ok && (name == "revision" || name == "cursor") {
-			if known, ok := b.told[text]; ok {
+			if known, ok := b.translated[text]; ok {
 				text = known
 			}
 			real[name], labelled[name] = text, text
@@ -247,7 +247,7 @@ func (b *builder) label(kind, value string) {
 // translate notes which revisions and cursors of the transcript stand for which of
 // here: those of the same file, and of the same call.
 func (b *builder) translate(s step, outputs []agenttool.Output) {
-	told, ok := parseResult(s.tool, s.call.Result)
+	translated, ok := parseResult(s.tool, s.call.Result)
 	if !ok {
 		return
 	}
@@ -256,17 +256,17 @@ func (b *builder) translate(s step, outputs []agenttool.Output) {
 		for _, f := range out.Files() {
 			here[f.Path] = string(f.Revision)
 		}
-		if next := out.Next(); next != "" && told.NextCursor != "" {
-			b.told[told.NextCursor] = next
+		if next := out.Next(); next != "" && translated.NextCursor != "" {
+			b.translated[translated.NextCursor] = next
 		}
 	}
 	pair := func(path, revision string) {
 		if now, shown := here[path]; shown && revision != "" {
-			b.told[revision] = now
+			b.translated[revision] = now
 		}
 	}
-	pair(told.Path, told.Revision)
-	for _, m := range told.Matches {
+	pair(translated.Path, translated.Revision)
+	for _, m := range translated.Matches {
 		pair(m.Path, m.Revision)
 	}
 }

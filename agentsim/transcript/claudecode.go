@@ -53,7 +53,7 @@ func readClaudeCode(in io.Reader, c *collector) error {
 
 // claudeFile notes the contents of files that stand beside a result.
 func (c *collector) claudeFile(id string, beside json.RawMessage) {
-	var told struct {
+	var file struct {
 		OriginalFile *string `json:"originalFile"`
 		File         *struct {
 			Content    string `json:"content"`
@@ -62,14 +62,14 @@ func (c *collector) claudeFile(id string, beside json.RawMessage) {
 			TotalLines int    `json:"totalLines"`
 		} `json:"file"`
 	}
-	if json.Unmarshal(beside, &told) != nil {
+	if json.Unmarshal(beside, &file) != nil {
 		return
 	}
 	switch {
-	case told.OriginalFile != nil:
-		c.file(id, toldFile{content: *told.OriginalFile, line: 1, whole: true})
-	case told.File != nil && told.File.StartLine > 0:
-		f := told.File
-		c.file(id, toldFile{content: f.Content, line: f.StartLine, whole: f.StartLine == 1 && f.NumLines >= f.TotalLines})
+	case file.OriginalFile != nil:
+		c.file(id, fileContent{content: *file.OriginalFile, line: 1, whole: true})
+	case file.File != nil && file.File.StartLine > 0:
+		f := file.File
+		c.file(id, fileContent{content: f.Content, line: f.StartLine, whole: f.StartLine == 1 && f.NumLines >= f.TotalLines})
 	}
 }

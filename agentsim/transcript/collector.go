@@ -77,9 +77,9 @@ func (c *collector) result(id, text string, failed bool, line int) {
 }
 
 // file notes what is told about a file beside the text of a result.
-func (c *collector) file(id string, told toldFile) {
+func (c *collector) file(id string, content fileContent) {
 	if call := c.byID[id]; call != nil {
-		call.file = &told
+		call.file = &content
 	}
 }
 

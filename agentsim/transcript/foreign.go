@@ -39,8 +39,8 @@ var foreign = map[string]meaning{
 	"strreplaceeditor": editor, "strreplacebasededittool": editor, "fileeditor": editor,
 }
 
-// plainName is the key of a tool in foreign.
-func plainName(tool string) string {
+// normalName is the key of a tool in foreign.
+func normalName(tool string) string {
 	if i := strings.LastIndex(tool, "__"); strings.HasPrefix(tool, "mcp__") && i > len("mcp__") {
 		tool = tool[i+2:]
 	}
@@ -50,7 +50,7 @@ func plainName(tool string) string {
 // mayBeFileTool reports whether calls of a tool are worth keeping.
 func mayBeFileTool(tool string) bool {
 	_, ours := ourName(tool)
-	_, known := foreign[plainName(tool)]
+	_, known := foreign[normalName(tool)]
 	return ours || known
 }
 

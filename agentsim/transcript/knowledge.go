@@ -33,7 +33,7 @@ type fileKnowledge struct {
 	segments []*segment
 	lines    map[int]string // that searches have shown, cut where they are long
 	holds    []string       // texts that were replaced, so that they were there
-	put      string         // what the edits of one call have put in their place
+	inserted string         // what the edits of one call have put in their place
 }
 
 // segment is a part of a file that was read without a gap.
@@ -80,11 +80,11 @@ func (k *knowledge) learn(s step) {
 	if s.call.Failed {
 		return
 	}
-	told := s.call.file
+	file := s.call.file
 	switch s.tool {
 	case agenttool.ReadFile:
 		if f := k.of(path); f != nil {
-			f.learnRead(s, told)
+			f.learnRead(s, file)
 		}
 	case agenttool.Grep, agenttool.Glob:
 		k.learnNames(s.call.Result)
@@ -93,22 +93,22 @@ func (k *knowledge) learn(s step) {
 			k.files[clean].learnFurther(s) // one call of several edits
 			return
 		}
-		exists := told != nil && told.whole || s.tool != agenttool.WriteFile || k.files[path] != nil
+		exists := file != nil && file.whole || s.tool != agenttool.WriteFile || k.files[path] != nil
 		if exists {
 			if f := k.of(path); f != nil {
-				f.learnEdit(s, told)
+				f.learnEdit(s, file)
 			}
 		}
 		k.change(path, s.call)
 	}
 }
 
-func (f *fileKnowledge) learnRead(s step, told *toldFile) {
+func (f *fileKnowledge) learnRead(s step, file *fileContent) {
 	switch {
-	case told != nil && told.whole:
-		f.whole = &told.content
-	case told != nil:
-		f.segments = append(f.segments, &segment{line: told.line, text: told.content})
+	case file != nil && file.whole:
+		f.whole = &file.content
+	case file != nil:
+		f.segments = append(f.segments, &segment{line: file.line, text: file.content})
 	default:
 		offset, _ := s.args["offset"].(int)
 		_, limited := s.args["limit"]
@@ -123,13 +123,13 @@ func (f *fileKnowledge) learnRead(s step, told *toldFile) {
 	}
 }
 
-func (f *fileKnowledge) learnEdit(s step, told *toldFile) {
-	if told != nil && told.whole {
-		f.whole = &told.content
+func (f *fileKnowledge) learnEdit(s step, file *fileContent) {
+	if file != nil && file.whole {
+		f.whole = &file.content
 	}
 	if old, ok := s.args["oldText"].(string); ok {
 		f.holds = append(f.holds, old)
-		f.put, _ = s.args["newText"].(string)
+		f.inserted, _ = s.args["newText"].(string)
 	}
 }
 
@@ -137,11 +137,11 @@ func (f *fileKnowledge) learnEdit(s step, told *toldFile) {
 // from the start, unless one of them has put it there.
 func (f *fileKnowledge) learnFurther(s step) {
 	old, _ := s.args["oldText"].(string)
-	if old != "" && !strings.Contains(f.put, old) {
+	if old != "" && !strings.Contains(f.inserted, old) {
 		f.holds = append(f.holds, old)
 	}
 	text, _ := s.args["newText"].(string)
-	f.put += "\n" + text
+	f.inserted += "\n" + text
 }
 
 func (k *knowledge) learnOurs(s step) {

@@ -34,8 +34,8 @@ type otelValue struct {
 	} `json:"kvlistValue"`
 }
 
-// plain returns the value as package json decodes values.
-func (v otelValue) plain() any {
+// decoded returns the value as package json decodes values.
+func (v otelValue) decoded() any {
 	switch {
 	case v.String != nil:
 		return *v.String
@@ -48,13 +48,13 @@ func (v otelValue) plain() any {
 	case v.Array != nil:
 		list := []any{}
 		for _, e := range v.Array.Values {
-			list = append(list, e.plain())
+			list = append(list, e.decoded())
 		}
 		return list
 	case v.List != nil:
 		object := map[string]any{}
 		for _, a := range v.List.Values {
-			object[a.Key] = a.Value.plain()
+			object[a.Key] = a.Value.decoded()
 		}
 		return object
 	}
@@ -66,7 +66,7 @@ func (v otelValue) json() json.RawMessage {
 	if v.String != nil && json.Valid([]byte(*v.String)) {
 		return json.RawMessage(*v.String)
 	}
-	data, err := json.Marshal(v.plain())
+	data, err := json.Marshal(v.decoded())
 	if err != nil {
 		return nil // a number that is none
 	}
@@ -111,7 +111,7 @@ func readOTel(in io.Reader, c *collector) error {
 		}
 		// Each request tells the conversation so far again, by the same ids.
 		for _, key := range []string{"gen_ai.input.messages", "gen_ai.output.messages"} {
-			if v, told := attributes[key]; told {
+			if v, message := attributes[key]; message {
 				c.otelMessages(v.json(), line)
 			}
 		}
@@ -124,7 +124,7 @@ func (c *collector) otelTool(r otelRecord, attributes map[string]otelValue, line
 		id = "span " + r.SpanID
 	}
 	c.call(id, attributes["gen_ai.tool.name"].text(), attributes["gen_ai.tool.call.arguments"].json(), line)
-	if result, told := attributes["gen_ai.tool.call.result"]; told {
+	if result, message := attributes["gen_ai.tool.call.result"]; message {
 		code := strings.Trim(string(r.Status.Code), `"`)
 		_, failed := attributes["error.type"]
 		c.result(id, result.text(), failed || code == "2" || code == "STATUS_CODE_ERROR", line)

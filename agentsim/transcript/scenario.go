@@ -42,7 +42,7 @@ func (t *Transcript) Scenario(ctx context.Context) (*Scenario, error) {
 		k.learn(s)
 	}
 	seeds, partial := k.seeds()
-	w := world{opts: agenttool.Options{Writable: writes(steps), MaxTokens: budgetOf(steps)}}
+	w := world{opts: agenttool.Options{Writable: mayWrite(steps), MaxTokens: budgetOf(steps)}}
 	return build(ctx, steps, origin{"Calls of an agent, imported from a transcript.", seeds, partial, w}, left)
 }
 
@@ -87,7 +87,7 @@ func meaningOf(call *Call, dir string) ([]step, error) {
 		call.Result = strip(call.Result, dir)
 		return []step{{call: call, tool: tool, args: a, native: true}}, nil
 	}
-	meaning, known := foreign[plainName(call.Tool)]
+	meaning, known := foreign[normalName(call.Tool)]
 	if !known {
 		return nil, errors.New("its results are not those of the tool of that name here")
 	}
@@ -103,9 +103,9 @@ func meaningOf(call *Call, dir string) ([]step, error) {
 	return steps, err
 }
 
-// writes reports whether the agent may change files: it did, or was not told that
+// mayWrite reports whether the agent may change files: it did, or was not told that
 // it may not.
-func writes(steps []step) bool {
+func mayWrite(steps []step) bool {
 	return slices.ContainsFunc(steps, func(s step) bool {
 		write := s.tool == agenttool.WriteFile || s.tool == agenttool.EditFile || s.tool == agenttool.DeleteFile
 		return write && !strings.HasPrefix(s.call.Result, "read-only: ")
@@ -161,8 +161,8 @@ func (l *leftOut) add(tool, why string, calls int) {
 // be replayed, until the whole can.
 func build(ctx context.Context, steps []step, o origin, left *leftOut) (*Scenario, error) {
 	for tries := 0; len(steps) > 0 && tries < maxTries; tries++ {
-		told := &leftOut{slices.Clone(left.list)} // the next try tells of the same steps again
-		s, of, err := buildOnce(ctx, steps, o, told)
+		tried := &leftOut{slices.Clone(left.list)} // the next try tells of the same steps again
+		s, of, err := buildOnce(ctx, steps, o, tried)
 		if err != nil {
 			return nil, err
 		}
@@ -261,10 +261,10 @@ func replays(ctx context.Context, data []byte, w world) (int, error) {
 // callAt returns the number of the call that an error about a scenario is placed
 // at, below 1 for none. Each call is one line.
 func callAt(data []byte, err error) int {
-	var placed *strictyaml.Error
-	if !errors.As(err, &placed) {
+	var located *strictyaml.Error
+	if !errors.As(err, &located) {
 		return 0
 	}
 	before, _, _ := bytes.Cut(data, []byte("\ncalls:\n"))
-	return placed.Pos.Line - bytes.Count(before, []byte("\n")) - 2
+	return located.Pos.Line - bytes.Count(before, []byte("\n")) - 2
 }

@@ -114,11 +114,11 @@ type Call struct {
 	Failed bool            // the result is marked as an error
 
 	resultLine int
-	file       *toldFile
+	file       *fileContent
 }
 
-// toldFile is what a transcript tells about a file beside the text that was shown.
-type toldFile struct {
+// fileContent is what a transcript tells about a file beside the text that was shown.
+type fileContent struct {
 	content string
 	line    int  // of the first line of content, one-based
 	whole   bool // content is all of the file

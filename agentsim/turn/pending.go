@@ -59,11 +59,11 @@ func (c counter) notes(summary string, limit int) (fitted string, whole bool) {
 	rest = strings.TrimSpace(rest)
 	for room := limit - c.count(open); room > 0; { // a counter need not add up
 		fitted := strings.TrimPrefix(c.clip(rest, "…", room)+open, "\n")
-		over := c.count(fitted) - limit
-		if over <= 0 {
+		excess := c.count(fitted) - limit
+		if excess <= 0 {
 			return fitted, true
 		}
-		room -= over
+		room -= excess
 	}
 	open = strings.TrimPrefix(open, "\n")
 	fitted = c.clip(open, "…", limit)

@@ -156,7 +156,7 @@ func (t *table) extended(keys []messageKey, setting setting) *conversation {
 func (t *table) fitting(req *Request) int {
 	for _, side := range []bool{true, false} {
 		for i, s := range t.scripts {
-			if s.Side == side && (side || !t.taken(i)) && says(req, s.When) {
+			if s.Side == side && (side || !t.isUsed(i)) && says(req, s.When) {
 				return i
 			}
 		}
@@ -164,7 +164,7 @@ func (t *table) fitting(req *Request) int {
 	return -1
 }
 
-func (t *table) taken(script int) bool {
+func (t *table) isUsed(script int) bool {
 	return slices.ContainsFunc(t.all, func(c *conversation) bool { return c.script == script })
 }
 
@@ -182,7 +182,7 @@ func (t *table) unfit(req *Request) error {
 		switch {
 		case s.Side:
 			what += ", beside the work"
-		case t.taken(i):
+		case t.isUsed(i):
 			what += ", taken by a conversation"
 			if says(req, s.When) && len(req.Messages) > 1 {
 				hint = "; if the agent shortened its history, give the conversation that begins so a script of its own"
@@ -225,7 +225,7 @@ func (t *table) leftOver() []string {
 			}
 		}
 		switch {
-		case !t.taken(i):
+		case !t.isUsed(i):
 			problems = append(problems, fmt.Sprintf("script %d (%s) was never used: no conversation began that fits it", i+1, s.name()))
 		case given < len(s.Replies):
 			problems = append(problems, fmt.Sprintf("script %d (%s): only %d of %d replies were asked for, the next would be %s", i+1, s.name(), given, len(s.Replies), s.Replies[given].String()))

@@ -24,12 +24,12 @@ type Recorder struct {
 	client    *http.Client
 	dec       decoder
 
-	mu       sync.Mutex
-	idle     *sync.Cond       // of mu: there is no request under way
-	open     int              // requests under way; guarded by mu
-	order    int              // of requests, by arrival; guarded by mu
-	taken    map[int]recorded // by order; guarded by mu
-	problems problems         // guarded by mu
+	mu        sync.Mutex
+	idle      *sync.Cond       // of mu: there is no request under way
+	open      int              // requests under way; guarded by mu
+	order     int              // of requests, by arrival; guarded by mu
+	exchanges map[int]recorded // by order; guarded by mu
+	problems  problems         // guarded by mu
 }
 
 var _ http.Handler = (*Recorder)(nil)
@@ -51,9 +51,9 @@ func NewRecorder(upstream string, client *http.Client) (*Recorder, error) {
 		return nil, fmt.Errorf("%q is no address of a model, write one such as https://api.openai.com/v1", upstream)
 	}
 	if client == nil {
-		client = plainClient()
+		client = defaultClient()
 	}
-	r := &Recorder{base: u, client: client, taken: map[int]recorded{}}
+	r := &Recorder{base: u, client: client, exchanges: map[int]recorded{}}
 	r.idle = sync.NewCond(&r.mu)
 	if path, ok := strings.CutSuffix(u.Path, "/v1"); ok {
 		u.Path, r.versioned = path, true
@@ -61,7 +61,7 @@ func NewRecorder(upstream string, client *http.Client) (*Recorder, error) {
 	return r, nil
 }
 
-func plainClient() *http.Client {
+func defaultClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DisableCompression: true, ForceAttemptHTTP2: true,
@@ -250,7 +250,7 @@ func (n *note) end(resp *http.Response, body []byte, whole bool) {
 	}
 	n.r.mu.Lock()
 	defer n.r.mu.Unlock()
-	n.r.taken[n.order] = one
+	n.r.exchanges[n.order] = one
 }
 
 // itemsOf finds the ids in an answer of Responses.
@@ -312,7 +312,7 @@ func (r *Recorder) Report(opts RecordOptions) Report {
 	offers := map[*offer]*offer{}
 	var t table
 	for order := 1; order <= r.order; order++ {
-		one, ok := r.taken[order]
+		one, ok := r.exchanges[order]
 		if !ok {
 			continue // it has no answer yet, or one that is a problem
 		}
@@ -327,7 +327,7 @@ func (r *Recorder) Report(opts RecordOptions) Report {
 		}
 		req.offer = offers[req.offer]
 		req.own = req.offer.own
-		t.keep(&req, one.reply, opts)
+		t.add(&req, one.reply, opts)
 		if one.reply.Error == nil && !one.reply.Cut {
 			known.remember(&req, one.id, Message{Role: Assistant, Text: one.reply.Text, Calls: one.reply.Calls}, one.items)
 		}
@@ -339,8 +339,8 @@ func (r *Recorder) Report(opts RecordOptions) Report {
 	return report
 }
 
-// keep puts an exchange into the conversation that it belongs to.
-func (t *table) keep(req *Request, reply Reply, opts RecordOptions) {
+// add puts an exchange into the conversation that it belongs to.
+func (t *table) add(req *Request, reply Reply, opts RecordOptions) {
 	keys, setting := req.keys(), req.setting()
 	at := slices.IndexFunc(t.all, func(c *conversation) bool { return c.state == failed && c.same(keys, setting) })
 	var c *conversation

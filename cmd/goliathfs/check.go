@@ -63,7 +63,7 @@ func (o *checkOptions) run(cmd *cobra.Command, spec storeurl.Spec, r *checkRepor
 		if err != nil {
 			return explain(err, spec.URL.String())
 		}
-		r.aside, r.unsure = done.Aside, done.Unsure
+		r.quarantine, r.unsure = done.Quarantine, done.Unsure
 	}
 	return withOpener(func(opener *storeurl.Opener) error {
 		s, err := opener.Open(cmd.Context(), spec, storeurl.Want{})
@@ -118,11 +118,11 @@ func (r *checkReport) part(ctx context.Context, part storeurl.Part, repaired boo
 			return err
 		}
 	} else if !ok {
-		r.named = map[placed]bool{}
+		r.named = map[filePath]bool{}
 	}
 	return part.EachNamespace(ctx, func(name string, files vfs.Backend) error {
 		sum, err := check.Store(ctx, files, func(p leftout.Entry) {
-			if !r.named[placed{name, p.Path}] { // else the database has said more about it
+			if !r.named[filePath{name, p.Path}] { // else the database has said more about it
 				r.add(found{part.URL.String(), database.Problem{Namespace: name, Path: p.Path, Text: p.Err.Error()}})
 			}
 		})

@@ -14,22 +14,22 @@ type found struct {
 	database.Problem
 }
 
-// placed is a path in a namespace.
-type placed struct{ namespace, path string }
+// filePath is a path in a namespace.
+type filePath struct{ namespace, path string }
 
 // checkReport prints problems and counts them.
 type checkReport struct {
 	out    *output
 	asJSON bool
-	named  map[placed]bool // files with problems in the store being checked
-	read   map[string]bool // databases, by their names on the host
+	named  map[filePath]bool // files with problems in the store being checked
+	read   map[string]bool   // databases, by their names on the host
 
 	problems, repaired, mendable int
 	lost                         int
 	unsure                       bool // more may be lost than can be counted
 	files                        int
 	bytes                        int64
-	aside                        string // where replaced things are kept, "" for none
+	quarantine                   string // where replaced things are kept, "" for none
 }
 
 // database notes that a database is being checked now. It is false for one that was
@@ -43,14 +43,14 @@ func (r *checkReport) database(u storeurl.URL) bool {
 		r.read = map[string]bool{}
 	}
 	r.read[name] = true
-	r.named = map[placed]bool{}
+	r.named = map[filePath]bool{}
 	return true
 }
 
 func (r *checkReport) add(f found) {
 	r.problems++
 	if r.named != nil {
-		r.named[placed{f.Namespace, f.Path}] = true
+		r.named[filePath{f.Namespace, f.Path}] = true
 	}
 	if f.Lost {
 		r.lost++
@@ -102,8 +102,8 @@ func (r *checkReport) finish() error {
 			r.out.Printf(", %d can be mended with --repair", r.mendable)
 		}
 		r.out.Printf("\n")
-		if r.aside != "" {
-			r.out.Printf("what was replaced is kept in %s\n", r.aside)
+		if r.quarantine != "" {
+			r.out.Printf("what was replaced is kept in %s\n", r.quarantine)
 		}
 	}
 	if r.problems > r.repaired || r.unsure {

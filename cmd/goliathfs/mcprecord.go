@@ -43,12 +43,12 @@ func (o *mcpOptions) serveRecorded(cmd *cobra.Command, s *storeurl.Store, opts a
 	}
 	err = o.serve(cmd, s, recorder)
 	// What was recorded is kept also where serving ended badly.
-	return errors.Join(err, o.keep(cmd, recorder, rec.Tokenizer))
+	return errors.Join(err, o.writeScenario(cmd, recorder, rec.Tokenizer))
 }
 
-// keep writes the scenario. The verb may have been interrupted, which is how a
+// writeScenario writes the scenario. The verb may have been interrupted, which is how a
 // server ends. Nothing goes to standard output, which may be the client's.
-func (o *mcpOptions) keep(cmd *cobra.Command, recorder *transcript.Recorder, tokenizer string) error {
+func (o *mcpOptions) writeScenario(cmd *cobra.Command, recorder *transcript.Recorder, tokenizer string) error {
 	ctx := context.WithoutCancel(cmd.Context())
 	scenario, err := recorder.Scenario(ctx)
 	if errors.Is(err, transcript.ErrNothing) {

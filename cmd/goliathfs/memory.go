@@ -150,11 +150,11 @@ func (o *memoryOptions) ofTable(cmd *cobra.Command, url string, table *memoryTab
 	if found = which.of(found); len(found) > 0 {
 		return o.print(cmd, found, which)
 	}
-	place := printable(table.Table) + " of " + storeWords(spec)
+	where := printable(table.Table) + " of " + storeWords(spec)
 	if !which.all {
-		return fmt.Errorf("nothing is remembered of the conversation %q in the table %s, leave the name out to list all", which.id, place)
+		return fmt.Errorf("nothing is remembered of the conversation %q in the table %s, leave the name out to list all", which.id, where)
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "no conversation is remembered in the table %s under keys of the prefix %q\n", place, table.prefix)
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "no conversation is remembered in the table %s under keys of the prefix %q\n", where, table.prefix)
 	return err
 }
 
@@ -233,11 +233,11 @@ func (r remembered) show(out *output) error {
 	if r.Damaged != "" {
 		return errors.New(r.where() + ": " + r.Damaged)
 	}
-	place := "file          "
+	where := "file          "
 	if r.Table != "" {
-		place = "table, key    "
+		where = "table, key    "
 	}
-	out.Printf("conversation  %s\n%s%s\n", r.name(), place, r.where())
+	out.Printf("conversation  %s\n%s%s\n", r.name(), where, r.where())
 	if r.Summary != "" {
 		out.Printf("\n%s\n", r.Summary)
 	}

@@ -29,7 +29,7 @@ func outputTo(w io.Writer) *output {
 	return o
 }
 
-func (o *output) keep(err error) {
+func (o *output) note(err error) {
 	if err != nil {
 		o.err = outputError{err}
 	}
@@ -39,14 +39,14 @@ func (o *output) keep(err error) {
 func (o *output) Printf(format string, args ...any) {
 	if o.err == nil {
 		_, err := fmt.Fprintf(o.w, format, args...)
-		o.keep(err)
+		o.note(err)
 	}
 }
 
 // JSON writes v as one line.
 func (o *output) JSON(v any) error {
 	if o.err == nil {
-		o.keep(o.enc.Encode(v))
+		o.note(o.enc.Encode(v))
 	}
 	return o.err
 }
@@ -68,7 +68,7 @@ func (o *output) Err() error { return o.err }
 // Flush writes what is buffered and returns the first error.
 func (o *output) Flush() error {
 	if o.err == nil {
-		o.keep(o.w.Flush())
+		o.note(o.w.Flush())
 	}
 	return o.err
 }

@@ -89,19 +89,19 @@ func flat(err error) string {
 	case interface{ Unwrap() []error }:
 		inside = e.Unwrap()
 	}
-	var plain, each []string
+	var raw, each []string
 	for _, e := range inside {
 		if e == nil {
 			continue
 		}
-		plain, each = append(plain, e.Error()), append(each, flat(e))
+		raw, each = append(raw, e.Error()), append(each, flat(e))
 	}
-	if len(each) > 0 && text == strings.Join(plain, "\n") {
+	if len(each) > 0 && text == strings.Join(raw, "\n") {
 		return strings.Join(each, "; ")
 	}
 	for i := range each {
-		if each[i] != plain[i] {
-			text = strings.Replace(text, plain[i], each[i], 1)
+		if each[i] != raw[i] {
+			text = strings.Replace(text, raw[i], each[i], 1)
 		}
 	}
 	return text

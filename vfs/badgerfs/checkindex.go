@@ -25,7 +25,7 @@ func (c *check) indexes() error {
 	err := surveyIndexes(c.st.dir, func(path string, m *manifest, err error) {
 		if err == nil {
 			c.st.mu.Lock()
-			k := c.st.kept[m.Namespace]
+			k := c.st.disk[m.Namespace]
 			c.st.mu.Unlock()
 			if k == nil || !k.published.Load() {
 				err = errOtherIndex
@@ -40,7 +40,7 @@ func (c *check) indexes() error {
 	}
 	c.st.mu.Lock()
 	var all []*space
-	for name, k := range c.st.kept {
+	for name, k := range c.st.disk {
 		if k.published.Load() {
 			all = append(all, c.st.space(name))
 		}
@@ -74,7 +74,7 @@ func (c *check) index(sp *space) error {
 		err = fmt.Errorf("it does not know %d files as they are, such as %s", apart, first)
 	}
 	if err != nil {
-		c.indexProblem(sp.kept.path(sp.kept.stem+manifestExt), err)
+		c.indexProblem(sp.disk.path(sp.disk.stem+manifestExt), err)
 	}
 	return nil
 }

@@ -43,6 +43,6 @@ func (s *FS) ForgetIndexed() error {
 
 // DirtyKeys returns how many files have a dirty key.
 func (s *FS) DirtyKeys() (int, error) {
-	paths, err := s.space.kept.noted(context.Background(), nil, 0)
+	paths, err := s.space.disk.noted(context.Background(), nil, 0)
 	return len(paths), err
 }

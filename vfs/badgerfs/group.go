@@ -121,7 +121,7 @@ func (st *store) check(txn *badger.Txn, c *change) (record, error) {
 // put makes a change that passed its check.
 func (st *store) put(txn *badger.Txn, c *change, old vfs.Revision) error {
 	metaKey, contentKey := pathKey(c.space.meta, c.path), pathKey(c.space.content, c.path)
-	if err := c.space.kept.note(txn, c.path); err != nil {
+	if err := c.space.disk.note(txn, c.path); err != nil {
 		return err
 	}
 	if c.remove {

@@ -20,7 +20,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/badgerfs/internal/layout"
 )
 
-// keptIndex keeps the search index of one namespace in DIR/index/.
+// diskIndex keeps the search index of one namespace in DIR/index/.
 //
 // From the moment an index is begun, the transaction of each change sets a dirty
 // key for its path, so that after any end of the process the database itself says
@@ -31,7 +31,7 @@ import (
 // the ID of the last manifest that it heard of, and the number of the last commit
 // that was made with dirty keys. A program that knows nothing of indexes leaves that
 // number behind, and the index is no longer trusted.
-type keptIndex struct {
+type diskIndex struct {
 	st    *store
 	space string
 	stem  string
@@ -45,14 +45,14 @@ type keptIndex struct {
 	published atomic.Bool // there is a manifest
 }
 
-var _ gramindex.Parts = (*keptIndex)(nil)
+var _ gramindex.Parts = (*diskIndex)(nil)
 
-func newKeptIndex(st *store, namespace string) *keptIndex {
-	return &keptIndex{st: st, space: namespace, stem: indexStem(namespace),
+func newDiskIndex(st *store, namespace string) *diskIndex {
+	return &diskIndex{st: st, space: namespace, stem: indexStem(namespace),
 		dirty: namespacePrefix(kindDirty, namespace), idKey: namespacePrefix(kindIndex, namespace)}
 }
 
-func (k *keptIndex) path(name string) string { return filepath.Join(k.st.dir, indexDir, name) }
+func (k *diskIndex) path(name string) string { return filepath.Join(k.st.dir, indexDir, name) }
 
 // openIndexes finds the indexes that can be trusted, in a database of n commits, and
 // removes what is left of others. An index is never a reason not to open a store.
@@ -62,10 +62,10 @@ func (st *store) openIndexes(n uint64) {
 			err = st.trust(m, n)
 		}
 		if err == nil {
-			k := newKeptIndex(st, m.Namespace)
+			k := newDiskIndex(st, m.Namespace)
 			k.last, k.notes = *m, true
 			k.published.Store(true)
-			st.kept[m.Namespace] = k
+			st.disk[m.Namespace] = k
 			st.indexed = true
 			return
 		}
@@ -79,7 +79,7 @@ func (st *store) openIndexes(n uint64) {
 		}
 	})
 	if err == nil && !st.opts.ReadOnly {
-		err = sweepIndexes(st.dir, st.kept)
+		err = sweepIndexes(st.dir, st.disk)
 	}
 	if err != nil {
 		st.opts.Logger.Warn("badgerfs: the search indexes could not be looked at", "error", err)
@@ -123,7 +123,7 @@ func value(txn *badger.Txn, key []byte) ([]byte, error) {
 
 // note makes a change of path known to whoever opens the index on disk. The caller
 // holds the turn.
-func (k *keptIndex) note(txn *badger.Txn, path string) error {
+func (k *diskIndex) note(txn *badger.Txn, path string) error {
 	if !k.notes {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (k *keptIndex) note(txn *badger.Txn, path string) error {
 }
 
 // Open implements gramindex.Parts.
-func (k *keptIndex) Open(ctx context.Context) (parts []gramindex.Part, changed []string, err error) {
+func (k *diskIndex) Open(ctx context.Context) (parts []gramindex.Part, changed []string, err error) {
 	defer func() {
 		if err != nil {
 			for _, p := range parts {
@@ -157,7 +157,7 @@ func (k *keptIndex) Open(ctx context.Context) (parts []gramindex.Part, changed [
 
 // noted returns the paths that have dirty keys after a bound, at most limit, 0 for
 // all.
-func (k *keptIndex) noted(ctx context.Context, after []byte, limit int) (paths []string, err error) {
+func (k *diskIndex) noted(ctx context.Context, after []byte, limit int) (paths []string, err error) {
 	err = k.st.read(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: k.dirty})
 		defer it.Close()
@@ -180,7 +180,7 @@ func (k *keptIndex) noted(ctx context.Context, after []byte, limit int) (paths [
 }
 
 // Begin implements gramindex.Parts. The caller holds the turn to commit.
-func (k *keptIndex) Begin(context.Context) error {
+func (k *diskIndex) Begin(context.Context) error {
 	if k.st.opts.ReadOnly {
 		return nil
 	}
@@ -204,7 +204,7 @@ func (k *keptIndex) Begin(context.Context) error {
 
 // Create implements gramindex.Parts. What a store that is only read learns stays in
 // memory.
-func (k *keptIndex) Create() (gramindex.Part, error) {
+func (k *diskIndex) Create() (gramindex.Part, error) {
 	if k.st.opts.ReadOnly {
 		return gramindex.NewMemoryPart(), nil
 	}
@@ -218,7 +218,7 @@ func (k *keptIndex) Create() (gramindex.Part, error) {
 }
 
 // Publish implements gramindex.Parts.
-func (k *keptIndex) Publish(_ context.Context, parts []gramindex.Part) error {
+func (k *diskIndex) Publish(_ context.Context, parts []gramindex.Part) error {
 	if k.st.opts.ReadOnly {
 		return nil
 	}
@@ -255,7 +255,7 @@ func (k *keptIndex) Publish(_ context.Context, parts []gramindex.Part) error {
 const settled = 512
 
 // Settle implements gramindex.Parts.
-func (k *keptIndex) Settle(ctx context.Context, noted func(path string) bool) error {
+func (k *diskIndex) Settle(ctx context.Context, noted func(path string) bool) error {
 	if k.st.opts.ReadOnly {
 		return nil
 	}
@@ -277,7 +277,7 @@ func (k *keptIndex) Settle(ctx context.Context, noted func(path string) bool) er
 
 // forget removes dirty keys, of paths that were not changed again, and says which
 // manifest covers them.
-func (k *keptIndex) forget(ctx context.Context, paths []string, noted func(path string) bool) error {
+func (k *diskIndex) forget(ctx context.Context, paths []string, noted func(path string) bool) error {
 	return k.st.alone(ctx, func() error {
 		txn := k.st.db.NewTransaction(true)
 		defer txn.Discard()
@@ -300,7 +300,7 @@ func (k *keptIndex) forget(ctx context.Context, paths []string, noted func(path 
 }
 
 // Discard implements gramindex.Parts.
-func (k *keptIndex) Discard(p gramindex.Part) error {
+func (k *diskIndex) Discard(p gramindex.Part) error {
 	f, ok := p.(*partFile)
 	if !ok {
 		return p.Close()

@@ -115,9 +115,9 @@ func surveyIndexes(dir string, fn func(path string, m *manifest, err error)) err
 }
 
 // sweepIndexes removes the parts that no manifest names.
-func sweepIndexes(dir string, kept map[string]*keptIndex) error {
+func sweepIndexes(dir string, indexes map[string]*diskIndex) error {
 	named := map[string]bool{}
-	for _, k := range kept {
+	for _, k := range indexes {
 		named[k.stem+manifestExt] = true
 		for _, p := range k.last.Parts {
 			named[p.Name] = true

@@ -57,7 +57,7 @@ func openStore(dir string, o Options) (*store, error) {
 		return nil, errors.Join(err, home.Close())
 	}
 	st := &store{home: home, dir: home.Path(), opts: o, lock: lock, files: layout.NewFiles(home.Path(), o.Relaxed), queue: newQueue(),
-		upkeep: make(chan struct{}, 1), spaces: map[string]*space{}, kept: map[string]*keptIndex{}}
+		upkeep: make(chan struct{}, 1), spaces: map[string]*space{}, disk: map[string]*diskIndex{}}
 	if err := st.openLocked(); err != nil {
 		return nil, errors.Join(err, st.mark.Close(), lock.release(), home.Close())
 	}
@@ -98,7 +98,7 @@ func (st *store) create() error {
 	if err := layout.WriteLabel(st.dir, layout.Making); err != nil {
 		return err
 	}
-	if err := clearBadger(st.dir); err != nil {
+	if err := removeUnfinished(st.dir); err != nil {
 		return err
 	}
 	if err := st.openBadger(); err != nil {
@@ -122,8 +122,8 @@ func (st *store) create() error {
 	return nil
 }
 
-// clearBadger removes what an interrupted making left in badger/.
-func clearBadger(dir string) error {
+// removeUnfinished removes what an interrupted making left in badger/.
+func removeUnfinished(dir string) error {
 	sizes, err := layout.List(dir)
 	if err != nil {
 		return err

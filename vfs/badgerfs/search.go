@@ -184,7 +184,7 @@ func (src *source) Load(_ context.Context, path string) (gramindex.Document, err
 func (st *store) rebuildIndexes(ctx context.Context) error {
 	st.mu.Lock()
 	var all []*space
-	for name, k := range st.kept {
+	for name, k := range st.disk {
 		if k.published.Load() {
 			all = append(all, st.space(name))
 		}

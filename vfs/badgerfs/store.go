@@ -36,7 +36,7 @@ type store struct {
 	views  int               // open ones; guarded by mu
 	spaces map[string]*space // guarded by mu
 
-	kept    map[string]*keptIndex // search indexes by namespace; guarded by mu
+	disk    map[string]*diskIndex // search indexes by namespace; guarded by mu
 	indexed bool                  // some of them has dirty keys; guarded by the turn to commit
 	commits atomic.Uint64         // made so far
 }
@@ -49,7 +49,7 @@ type space struct {
 	hub     watch.Hub
 
 	index *gramindex.Index // nil outside a store
-	kept  *keptIndex
+	disk  *diskIndex
 }
 
 func newSpace(name string) *space {
@@ -72,12 +72,12 @@ func (st *store) space(name string) *space {
 	}
 	sp = newSpace(name)
 	st.spaces[name] = sp
-	if sp.kept = st.kept[name]; sp.kept == nil {
-		sp.kept = newKeptIndex(st, name)
-		st.kept[name] = sp.kept
+	if sp.disk = st.disk[name]; sp.disk == nil {
+		sp.disk = newDiskIndex(st, name)
+		st.disk[name] = sp.disk
 	}
 	src := &source{s: &FS{st: st, space: sp}}
-	sp.index = gramindex.New(src, &gramindex.Options{Parts: sp.kept, Logger: st.opts.Logger})
+	sp.index = gramindex.New(src, &gramindex.Options{Parts: sp.disk, Logger: st.opts.Logger})
 	return sp
 }
 
@@ -108,18 +108,18 @@ func (st *store) close(view *FS) error {
 // shut closes the database in order: first Badger, then the notes about its
 // files, and the lock last.
 func (st *store) shut() error {
-	lost := st.whole()
-	if lost != nil && (st.here() == nil || st.home.Gone()) {
+	moved := st.whole()
+	if moved != nil && (st.here() == nil || st.home.Gone()) {
 		// Badger would write its last table into what came in the place of its files, or
 		// try for ever to write it in a directory that is removed: it is left behind.
-		return errors.Join(fmt.Errorf("close %s: %w", st.home.Name, lost), st.mark.Close(), st.lock.release(), st.home.Close())
+		return errors.Join(fmt.Errorf("close %s: %w", st.home.Name, moved), st.mark.Close(), st.lock.release(), st.home.Close())
 	}
 	n, countErr := st.count()
 	err := layout.Guard(st.db.Close)
 	if err == nil && countErr == nil && !st.opts.ReadOnly {
 		err = errors.Join(st.mark.Sync(n), st.files.Record(true))
 	}
-	if err := errors.Join(err, countErr, lost, st.mark.Close(), st.lock.release(), st.home.Close()); err != nil {
+	if err := errors.Join(err, countErr, moved, st.mark.Close(), st.lock.release(), st.home.Close()); err != nil {
 		return fmt.Errorf("close %s: %w", st.home.Name, err)
 	}
 	return nil

@@ -258,16 +258,16 @@ func (c *Client) verdict(ctx context.Context, s *session, call *call, req reques
 		case ctx.Err() != nil:
 			err = ctx.Err()
 		case errors.Is(err, context.Canceled): // the agent is ending
-			err = s.lost(err)
+			err = s.wentAway(err)
 		default:
 			err = c.silent()
 		}
 	}
-	return result{prefix: placeOf(req, res)}, call.before, err
+	return result{prefix: prefixOf(req, res)}, call.before, err
 }
 
-// placeOf returns the route that an agent names when it cannot be reached.
-func placeOf(req request, res result) string {
+// prefixOf returns the route that an agent names when it cannot be reached.
+func prefixOf(req request, res result) string {
 	if req.op != opRoute || req.verifyRoute(res.prefix) != nil {
 		return ""
 	}

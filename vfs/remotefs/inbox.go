@@ -13,13 +13,13 @@ type inbox struct {
 	quota quota
 	more  chan struct{} // holds a token when there is something to tell
 
-	mu    sync.Mutex // guards what follows; held for moments only
-	queue []vfs.Event
-	all   uint64        // events ever queued
-	told  uint64        // events of which the watcher's function has returned
-	err   error         // what was wrong with an event, after which none is taken
-	ended bool          // the watcher is told no more
-	moved chan struct{} // closed when told or ended changes; nil while no one waits
+	mu        sync.Mutex // guards what follows; held for moments only
+	queue     []vfs.Event
+	all       uint64        // events ever queued
+	delivered uint64        // events of which the watcher's function has returned
+	err       error         // what was wrong with an event, after which none is taken
+	ended     bool          // the watcher is told no more
+	progress  chan struct{} // closed when told or ended changes; nil while no one waits
 }
 
 func newInbox(dir string) *inbox {
@@ -68,7 +68,7 @@ func (in *inbox) tell(ctx context.Context, fn func(vfs.Event)) error {
 		in.quota.settle(e)
 		fn(e)
 		in.mu.Lock()
-		in.told++
+		in.delivered++
 		in.wake()
 		in.mu.Unlock()
 	}
@@ -98,9 +98,9 @@ func (in *inbox) end() {
 
 // wake lets those who wait look again. mu is held.
 func (in *inbox) wake() {
-	if in.moved != nil {
-		close(in.moved)
-		in.moved = nil
+	if in.progress != nil {
+		close(in.progress)
+		in.progress = nil
 	}
 }
 
@@ -108,17 +108,17 @@ func (in *inbox) wake() {
 func (in *inbox) wait(ctx context.Context, n uint64) {
 	for {
 		in.mu.Lock()
-		if in.told >= n || in.ended {
+		if in.delivered >= n || in.ended {
 			in.mu.Unlock()
 			return
 		}
-		if in.moved == nil {
-			in.moved = make(chan struct{})
+		if in.progress == nil {
+			in.progress = make(chan struct{})
 		}
-		moved := in.moved
+		progress := in.progress
 		in.mu.Unlock()
 		select {
-		case <-moved:
+		case <-progress:
 		case <-ctx.Done():
 			return
 		}

@@ -66,7 +66,7 @@ func listenUnix(path string) (net.Listener, error) {
 	if n := max(len(path), len(fresh)); n > maxSocketPath {
 		return nil, fmt.Errorf("the path is %d bytes too long for a socket, choose a shorter one", n-maxSocketPath)
 	}
-	if err := clearStale(path); err != nil {
+	if err := removeStale(path); err != nil {
 		return nil, err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -91,8 +91,8 @@ func listenUnix(path string) (net.Listener, error) {
 	return &socket{l, path, info}, nil
 }
 
-// clearStale removes a socket that no one listens on.
-func clearStale(path string) error {
+// removeStale removes a socket that no one listens on.
+func removeStale(path string) error {
 	before, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -17,10 +17,10 @@ const (
 type quota struct {
 	dir string // what is watched
 
-	mu     sync.Mutex
-	events int
-	bytes  int
-	lost   bool // an overflow is waiting; what comes before it is told needs none
+	mu         sync.Mutex
+	events     int
+	bytes      int
+	overflowed bool // an overflow is waiting; what comes before it is told needs none
 }
 
 // admit says how to queue e: as it is, as the overflow that stands for it and
@@ -28,12 +28,12 @@ type quota struct {
 func (q *quota) admit(e vfs.Event) (vfs.Event, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.lost {
+	if q.overflowed {
 		return e, false
 	}
 	if q.events >= maxEvents || q.bytes+weight(e) > maxEventBytes {
 		e = vfs.Event{Path: q.dir, Overflow: true}
-		q.lost = true
+		q.overflowed = true
 	}
 	q.events++
 	q.bytes += weight(e)
@@ -48,7 +48,7 @@ func (q *quota) settle(e vfs.Event) {
 	q.events--
 	q.bytes -= weight(e)
 	if e.Overflow {
-		q.lost = false
+		q.overflowed = false
 	}
 }
 

@@ -162,11 +162,11 @@ func (s *session) gone() error {
 	if errors.Is(s.err, errClosed) || errors.Is(s.err, errWrong) {
 		return s.err
 	}
-	return s.lost(s.err)
+	return s.wentAway(s.err)
 }
 
-// lost is the error of a connection that ended, rather than of an answer.
-func (s *session) lost(err error) error {
+// wentAway is the error of a connection that ended, rather than of an answer.
+func (s *session) wentAway(err error) error {
 	return &goneError{away(err, "the agent at %s went away, start it again and retry", s.addr)}
 }
 

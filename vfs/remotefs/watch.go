@@ -32,8 +32,8 @@ func (c *Client) Watch(ctx context.Context, dir string, fn func(vfs.Event)) erro
 			return err
 		}
 		if err == nil {
-			var told bool
-			if told, err = s.watch(ctx, dir, fn); told {
+			var delivered bool
+			if delivered, err = s.watch(ctx, dir, fn); delivered {
 				retry = firstRetry
 			}
 		}
@@ -56,7 +56,7 @@ func isAnswer(err error) bool {
 }
 
 // watch passes events on until ctx ends, the agent refuses, or the session ends.
-func (s *session) watch(ctx context.Context, dir string, fn func(vfs.Event)) (told bool, err error) {
+func (s *session) watch(ctx context.Context, dir string, fn func(vfs.Event)) (delivered bool, err error) {
 	in := newInbox(dir)
 	call, err := s.start(request{op: opWatch, path: dir}, in)
 	if err != nil {
@@ -67,24 +67,24 @@ func (s *session) watch(ctx context.Context, dir string, fn func(vfs.Event)) (to
 	for {
 		select {
 		case <-in.more:
-			told = true
+			delivered = true
 			if err := in.tell(ctx, fn); err != nil {
 				s.stop(call)
-				return told, s.wrong(err)
+				return delivered, s.wrong(err)
 			}
 		case res := <-call.result:
 			if err := in.tell(ctx, fn); err != nil {
-				return told, s.wrong(err)
+				return delivered, s.wrong(err)
 			}
-			return told, res.failure.err()
+			return delivered, res.failure.err()
 		case <-s.done:
 			if err := in.tell(ctx, fn); err != nil {
-				return told, s.wrong(err)
+				return delivered, s.wrong(err)
 			}
-			return told, s.gone()
+			return delivered, s.gone()
 		case <-ctx.Done():
 			s.stop(call)
-			return told, ctx.Err()
+			return delivered, ctx.Err()
 		}
 	}
 }

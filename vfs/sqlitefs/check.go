@@ -47,10 +47,10 @@ type Problem struct {
 type CheckOptions struct {
 	// Repair mends what can be mended.
 	Repair bool
-	// Aside receives each row as it was before it is changed or removed, as one
+	// Quarantine receives each row as it was before it is changed or removed, as one
 	// line of JSON; values that are not text are {"base64": …}. Repair needs it. It
 	// is written before the row is touched.
-	Aside io.Writer
+	Quarantine io.Writer
 }
 
 // Check reads the whole database, every namespace of it, and returns what is
@@ -63,8 +63,8 @@ func (s *FS) Check(ctx context.Context, opts *CheckOptions) ([]Problem, error) {
 	switch {
 	case opts.Repair && s.db.opts.ReadOnly:
 		return nil, vfs.ErrReadOnly
-	case opts.Repair && opts.Aside == nil:
-		return nil, fmt.Errorf("%w: a repair needs Aside, to keep what it replaces", fs.ErrInvalid)
+	case opts.Repair && opts.Quarantine == nil:
+		return nil, fmt.Errorf("%w: a repair needs Quarantine, to keep what it replaces", fs.ErrInvalid)
 	}
 	access := &checkAccess{s: s}
 	defer func() { // also of a repair that was cut short
@@ -72,7 +72,7 @@ func (s *FS) Check(ctx context.Context, opts *CheckOptions) ([]Problem, error) {
 			s.db.tellAll()
 		}
 	}()
-	found, err := checkup.Run(ctx, access, checkup.Options{Repair: opts.Repair, Aside: opts.Aside, CreateIndex: createIndex})
+	found, err := checkup.Run(ctx, access, checkup.Options{Repair: opts.Repair, Quarantine: opts.Quarantine, CreateIndex: createIndex})
 	var problems []Problem
 	for _, p := range found {
 		problems = append(problems, Problem{p.Namespace, p.Path, Rule(p.Rule), p.Detail, p.Repair, p.Repaired})
@@ -148,9 +148,9 @@ func (c *checkAccess) Rebuild(ctx context.Context, query string) error {
 
 // Foreign implements checkup.Database.
 func (c *checkAccess) Foreign(err error) string {
-	var told *storeError
-	if codeOf(err) == sqlite3.ERROR && errors.As(err, &told) {
-		return reasonOf(errors.Join(told.causes...))
+	var explained *storeError
+	if codeOf(err) == sqlite3.ERROR && errors.As(err, &explained) {
+		return reasonOf(errors.Join(explained.causes...))
 	}
 	return ""
 }

@@ -225,13 +225,13 @@ func (d *database) close() error {
 		return nil
 	}
 	ctx := context.Background()
-	lost := h.id.whole(ctx)
-	if lost != nil && d.own {
+	moved := h.id.whole(ctx)
+	if moved != nil && d.own {
 		h.keepLog(ctx)
 	}
 	err := d.explain(ctx, h.close(d.own))
-	if lost != nil {
-		return errors.Join(lost, err)
+	if moved != nil {
+		return errors.Join(moved, err)
 	}
 	return err
 }

@@ -60,8 +60,8 @@ func (d *database) explain(ctx context.Context, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		return ended // the driver reports an interrupt, or even a lock
 	}
-	var told *storeError
-	if errors.As(err, &told) {
+	var explained *storeError
+	if errors.As(err, &explained) {
 		return err
 	}
 	if d.own && (errors.Is(err, context.DeadlineExceeded) || codeOf(err) == sqlite3.INTERRUPT) {

@@ -134,7 +134,7 @@ func TestNull(t *testing.T) {
 	_, err = s.Read(t.Context(), "/key")
 	isSentence(t, err, "order key")
 	for _, repair := range []bool{false, true} {
-		if problems, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: repair, Aside: new(bytes.Buffer)}); err != nil || len(problems) < 4 {
+		if problems, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: repair, Quarantine: new(bytes.Buffer)}); err != nil || len(problems) < 4 {
 			t.Errorf("repair %v: %+v, %v", repair, problems, err)
 		}
 	}

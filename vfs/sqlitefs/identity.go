@@ -54,8 +54,8 @@ func (id *identity) close() error {
 	return id.beside.Close()
 }
 
-// lostError is the error of a database whose files are not where they were.
-func lostError(what string) error {
+// movedError is the error of a database whose files are not where they were.
+func movedError(what string) error {
 	return &storeError{what + ", so it is neither read nor written: put the file back where it was, or open the database again", []error{vfs.ErrUnavailable}}
 }
 
@@ -74,11 +74,11 @@ func sameAs(file string, noted fs.FileInfo) (fs.FileInfo, error) {
 	now, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return nil, lostError(fmt.Sprintf("the file %s is gone, it was removed or renamed, or its disk was unmounted", file))
+		return nil, movedError(fmt.Sprintf("the file %s is gone, it was removed or renamed, or its disk was unmounted", file))
 	case err != nil:
-		return nil, lostError(fmt.Sprintf("the file %s cannot be looked at (%v)", file, errors.Unwrap(err)))
+		return nil, movedError(fmt.Sprintf("the file %s cannot be looked at (%v)", file, errors.Unwrap(err)))
 	case !os.SameFile(now, noted):
-		return nil, lostError(fmt.Sprintf("the file %s was replaced by another one", file))
+		return nil, movedError(fmt.Sprintf("the file %s was replaced by another one", file))
 	}
 	return now, nil
 }
@@ -112,7 +112,7 @@ func (id *identity) whole(ctx context.Context) error {
 		}
 		if id.mixed || n == mixedLooks {
 			id.mixed = true
-			return lostError(fmt.Sprintf("another database was copied over %s (%v)", id.file, err))
+			return movedError(fmt.Sprintf("another database was copied over %s (%v)", id.file, err))
 		}
 		wait(ctx, mixedPause)
 		if ctx.Err() != nil {

@@ -47,16 +47,16 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 		ctx, done := s.db.uninterrupted(ctx, h.rules)
 		defer done()
 		var result sql.Result
-		if result, cause = s.kept(ctx, h, e, exec); cause == nil {
+		if result, cause = s.execChecked(ctx, h, e, exec); cause == nil {
 			n, cause = result.RowsAffected()
 		}
 		return cause
 	})
 	if err == nil {
 		// Into files that are not at their paths any more, it is as good as not made.
-		if lost := h.id.whole(context.WithoutCancel(ctx)); lost != nil {
+		if moved := h.id.whole(context.WithoutCancel(ctx)); moved != nil {
 			s.space.index.Mark(e.path)
-			return unknown, lost
+			return unknown, moved
 		}
 	}
 	did := unchanged
@@ -82,9 +82,9 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 // errRules has the code of a refusal, since the change is rolled back.
 var errRules = &storeError{"a trigger of the app changes or removes what is written to this table, so change it from the app; the file is as it was", []error{sqlite3.CONSTRAINT}}
 
-// kept runs the statement of an edit. Where triggers run with it, the row is looked
+// execChecked runs the statement of an edit. Where triggers run with it, the row is looked
 // at before the commit: what they make of a text must not be acknowledged as that text.
-func (s *FS) kept(ctx context.Context, h *handle, e edit, exec func(context.Context) (sql.Result, error)) (result sql.Result, err error) {
+func (s *FS) execChecked(ctx context.Context, h *handle, e edit, exec func(context.Context) (sql.Result, error)) (result sql.Result, err error) {
 	if !h.rules || !s.db.own || h.w.conn == nil {
 		return exec(ctx)
 	}

@@ -58,8 +58,8 @@ func (p *poller) suspects(now map[string]vfs.Revision) (paths []string, ok bool)
 	return paths, true
 }
 
-// told returns the revision that watchers know of.
-func (p *poller) told(path string) vfs.Revision {
+// knownRevision returns the revision that watchers know of.
+func (p *poller) knownRevision(path string) vfs.Revision {
 	p.knownMu.Lock()
 	defer p.knownMu.Unlock()
 	return p.known[path]

@@ -59,8 +59,8 @@ func (s *FS) load(ctx context.Context, h *handle, stmt *sql.Stmt, path string) (
 	if err != nil {
 		return f, err
 	}
-	stored, revision := scanned(key, rev) // a BLOB is neither
-	if err := checkRow(path, stored, revision); err != nil {
+	pathKey, revision := scanned(key, rev) // a BLOB is neither
+	if err := checkRow(path, pathKey, revision); err != nil {
 		return f, err
 	}
 	f.bytes, _ = bytes.(int64)
@@ -112,8 +112,8 @@ func (s *FS) stat(ctx context.Context, h *handle, path string) (vfs.Info, error)
 	if err != nil {
 		return vfs.Info{}, err
 	}
-	stored, revision := scanned(key, rev)
-	if err := checkRow(path, stored, revision); err != nil {
+	pathKey, revision := scanned(key, rev)
+	if err := checkRow(path, pathKey, revision); err != nil {
 		return vfs.Info{}, err
 	}
 	size, _ := bytes.(int64)

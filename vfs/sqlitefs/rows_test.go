@@ -150,7 +150,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("a repair that keeps nothing aside: %v", err)
 	}
 	var aside bytes.Buffer
-	if _, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: true, Aside: &aside}); err != nil {
+	if _, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: true, Quarantine: &aside}); err != nil {
 		t.Fatal(err)
 	}
 	for _, kept := range []string{"of a bad path", `"/wrong-key"`, `"/tab\there"`, `{"base64":"YSBibG9i"}`} {
@@ -186,7 +186,7 @@ func TestRepairWhenTheNameIsTaken(t *testing.T) {
 	}
 	insert(t, pool(t, file), "/a//b", hexKey("/a//b"), "wants the name", "r1")
 	var aside bytes.Buffer
-	problems, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: true, Aside: &aside})
+	problems, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: true, Quarantine: &aside})
 	if err != nil || len(problems) == 0 || !problems[0].Repaired {
 		t.Fatalf("%+v, %v", problems, err)
 	}
@@ -267,7 +267,7 @@ func TestCheckMendsTheIndex(t *testing.T) {
 				t.Fatalf("%v, %v", problems, err)
 			}
 			var aside bytes.Buffer
-			problems, err = s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: true, Aside: &aside})
+			problems, err = s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: true, Quarantine: &aside})
 			if err != nil || !problems[0].Repaired {
 				t.Fatalf("%+v, %v", problems, err)
 			}
@@ -300,7 +300,7 @@ func TestWithoutRowID(t *testing.T) {
 	run(t, db, `UPDATE goliath_files_v1 SET path_key = '00' WHERE path IN ('/7', '/149')`)
 	run(t, db, `UPDATE goliath_files_v1 SET revision = (SELECT revision FROM goliath_files_v1 WHERE path = '/8') WHERE path = '/9'`)
 	for _, repair := range []bool{false, true} {
-		problems, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: repair, Aside: io.Discard})
+		problems, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: repair, Quarantine: io.Discard})
 		if err != nil || len(problems) != 3 {
 			t.Errorf("repair %t: %v, %v", repair, problems, err)
 		}

@@ -214,7 +214,7 @@ func TestIndexAfterRepair(t *testing.T) {
 	if paths, err := found(t.Context(), s, "needle"); err != nil || len(paths) != 0 {
 		t.Fatalf("found %q, %v", paths, err)
 	}
-	if _, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: true, Aside: nowhere{}}); err != nil {
+	if _, err := s.Check(t.Context(), &sqlitefs.CheckOptions{Repair: true, Quarantine: nowhere{}}); err != nil {
 		t.Fatal(err)
 	}
 	if paths, err := found(t.Context(), s, "needle"); err != nil || !slices.Equal(paths, []string{"/a"}) || indexState(t, s) != "ready" {

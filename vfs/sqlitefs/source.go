@@ -25,9 +25,9 @@ type source struct {
 
 // view is how a handle reads, and the files as they were when it was made.
 type view struct {
-	how  access
-	seen fingerprint
-	cost time.Duration // of a private copy
+	how   access
+	files fingerprint
+	cost  time.Duration // of a private copy
 }
 
 // copyWorth is how many times as long as it took a private copy is used, so that
@@ -81,7 +81,7 @@ func (s *source) current(v view, looked time.Time) bool {
 		return time.Since(looked) < max(s.db.opts.PollInterval, copyWorth*v.cost)
 	}
 	fp, err := s.look()
-	return err == nil && fp.equal(v.seen)
+	return err == nil && fp.equal(v.files)
 }
 
 // refresh returns the handle to read from: the current one while it shows the
@@ -89,20 +89,20 @@ func (s *source) current(v view, looked time.Time) bool {
 func (s *source) refresh(ctx context.Context, current *handle, v view) (*handle, view, error) {
 	fp, err := s.look()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, v, lostError(fmt.Sprintf("the file %s is gone, it was removed or renamed, or its disk was unmounted", s.file))
+		return nil, v, movedError(fmt.Sprintf("the file %s is gone, it was removed or renamed, or its disk was unmounted", s.file))
 	}
 	if err != nil {
 		return nil, v, err
 	}
-	if current != nil && fp.equal(v.seen) {
+	if current != nil && fp.equal(v.files) {
 		return current, v, nil
 	}
 	how, err := s.choose(ctx, fp)
 	if err != nil {
 		return nil, v, err
 	}
-	fresh := view{how: how, seen: fp} // looked at before it is read: a later change shows
-	if current != nil && how == live && v.how == live && os.SameFile(fp.main, v.seen.main) {
+	fresh := view{how: how, files: fp} // looked at before it is read: a later change shows
+	if current != nil && how == live && v.how == live && os.SameFile(fp.main, v.files.main) {
 		return current, fresh, nil
 	}
 	began := time.Now()

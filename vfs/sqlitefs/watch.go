@@ -133,8 +133,8 @@ func (s *FS) poll(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		moved, err := s.moved(ctx)
-		if err == nil && (moved || failing) {
+		othersCommitted, err := s.othersCommitted(ctx)
+		if err == nil && (othersCommitted || failing) {
 			err = s.compare(ctx)
 		}
 		switch {
@@ -148,8 +148,8 @@ func (s *FS) poll(ctx context.Context) {
 	}
 }
 
-// moved reports whether another connection has committed since the last call.
-func (s *FS) moved(ctx context.Context) (bool, error) {
+// othersCommitted reports whether another connection has committed since the last call.
+func (s *FS) othersCommitted(ctx context.Context) (bool, error) {
 	h, err := s.begin(ctx)
 	if err != nil {
 		return false, err
@@ -182,13 +182,13 @@ func (s *FS) revisions(ctx context.Context, h *handle) (map[string]vfs.Revision,
 		}
 		defer rows.Close()
 		all = map[string]vfs.Revision{}
-		var stored, storedKey, storedRev any
+		var rawPath, rawKey, rawRev any
 		for rows.Next() {
-			if err := rows.Scan(&stored, &storedKey, &storedRev); err != nil {
+			if err := rows.Scan(&rawPath, &rawKey, &rawRev); err != nil {
 				return err
 			}
-			path, rev := scanned(stored, storedRev)
-			key, _ := storedKey.(string)
+			path, rev := scanned(rawPath, rawRev)
+			key, _ := rawKey.(string)
 			if checkRow(path, key, rev) != nil {
 				continue
 			}
@@ -264,7 +264,7 @@ func (s *FS) report(ctx context.Context, paths []string) (seq uint64, err error)
 		if err != nil {
 			return seq, err
 		}
-		if s.space.poll.told(path) != info.Revision {
+		if s.space.poll.knownRevision(path) != info.Revision {
 			seq = max(seq, s.queue(vfs.Event{Path: path, Info: info}))
 		}
 	}

@@ -69,7 +69,7 @@ func seedCopied(c *checker) {
 	}
 	delete(seed, "/b")
 	seed["/new"] = "new"
-	s := c.over(raw)
+	s := c.storeOf(raw)
 	if f := s.read("/a"); f.Content != "first" {
 		c.errorf("read /a: content %q after the seed was changed, want %q", f.Content, "first")
 	}

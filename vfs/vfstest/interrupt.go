@@ -18,7 +18,7 @@ var interruptRules = []rule{
 
 // follower knows the revision of each file as far as the events of a watch tell.
 type follower struct {
-	moved chan struct{} // holds one value after an event
+	noted chan struct{} // holds one value after an event
 
 	mu    sync.Mutex
 	known map[string]vfs.Revision
@@ -34,7 +34,7 @@ func (f *follower) note(e vfs.Event) {
 		f.known[e.Path] = e.Info.Revision
 	}
 	select {
-	case f.moved <- struct{}{}:
+	case f.noted <- struct{}{}:
 	default:
 	}
 }
@@ -62,7 +62,7 @@ const interruptions = 100
 func interruptTold(c *checker) {
 	rng := rand.New(rand.NewPCG(23, 29))
 	s := c.open(files("/f"))
-	know := &follower{moved: make(chan struct{}, 1), known: map[string]vfs.Revision{}}
+	know := &follower{noted: make(chan struct{}, 1), known: map[string]vfs.Revision{}}
 	w := s.watch("/", know.note)
 	s.settled(know, "/f", "the watch began")
 	usual := s.usualWrite()
@@ -142,7 +142,7 @@ func (s *store) settled(know *follower, path, after string) {
 			return
 		}
 		select {
-		case <-know.moved:
+		case <-know.noted:
 		case <-late.C:
 			s.errorf("after %s, the file is at revision %q, of which no watcher was told", after, info.Revision)
 			return

@@ -130,7 +130,7 @@ func modelChanges(c *checker) {
 		}
 	}
 	if s.cfg.Reopen != nil {
-		s = c.over(c.cfg.Reopen(c.t, s.raw))
+		s = c.storeOf(c.cfg.Reopen(c.t, s.raw))
 	}
 	s.matches(m, "/", "", 5)
 	for path, f := range m.files {

@@ -47,7 +47,7 @@ func pathNormalForms(c *checker) {
 
 // longest returns valid paths of the view that use all units there are, and
 // each with one more character.
-func (c *checker) longest() (fit, over []string) {
+func (c *checker) longest() (fit, tooLong []string) {
 	room := vpath.MaxUnits - vpath.Units(c.fixture.prefix)
 	for _, fill := range []string{"x", "é", "\uFFFF", "/x", "😀"} {
 		path := "/l"
@@ -58,13 +58,13 @@ func (c *checker) longest() (fit, over []string) {
 			path += "x"
 		}
 		fit = append(fit, path)
-		over = append(over, path+"x")
+		tooLong = append(tooLong, path+"x")
 	}
-	return fit, over
+	return fit, tooLong
 }
 
 func pathLongest(c *checker) {
-	fit, over := c.longest()
+	fit, tooLong := c.longest()
 	seed := files(append(fit, "/l", "/la", "/m")...)
 	s := c.open(seed)
 	c.same(s.all("/", "", 2), sorted(seed, "/", ""), "the list of /")
@@ -74,7 +74,7 @@ func pathLongest(c *checker) {
 		}
 		c.same(s.all(path, "", 0), []string{path}, "the list of a path of 512 units")
 	}
-	for _, path := range over {
+	for _, path := range tooLong {
 		_, err := vfs.Read(c.ctx(), s.b, path)
 		c.match(err, vfs.ErrInvalidPath, "read of a path of 513 units")
 		_, err = vfs.Write(c.ctx(), s.w, path, "x", "")

@@ -294,7 +294,7 @@ func (s *store) gone(path string, opts vfs.SearchOptions) {
 
 func searchPeer(c *checker) {
 	a := c.open(map[string]string{"/a": "hay", "/b": "needle"})
-	b := c.over(c.cfg.Peer(c.t, a.raw))
+	b := c.storeOf(c.cfg.Peer(c.t, a.raw))
 	opts := vfs.SearchOptions{Text: "needle"}
 	a.finds("/", opts, []string{"/b"}, "before the peer's change")
 	b.write("/a", "needle", b.stat("/a").Revision)

@@ -19,7 +19,7 @@ var sharedRules = []rule{
 
 func peerSees(c *checker) {
 	a := c.open(files("/seeded"))
-	b := c.over(c.cfg.Peer(c.t, a.raw))
+	b := c.storeOf(c.cfg.Peer(c.t, a.raw))
 	if f := b.read("/seeded"); f.Content != "content of /seeded" || f.Revision != a.stat("/seeded").Revision {
 		c.errorf("the peer reads the seeded file as %q at %q", f.Content, f.Revision)
 	}
@@ -42,7 +42,7 @@ func peerSees(c *checker) {
 
 func peerRace(c *checker) {
 	a := c.open(files("/f"))
-	b := c.over(c.cfg.Peer(c.t, a.raw))
+	b := c.storeOf(c.cfg.Peer(c.t, a.raw))
 	rev := a.stat("/f").Revision
 	for range rounds {
 		errs := atOnce(racers, func(i int) error {
@@ -65,7 +65,7 @@ func peerRace(c *checker) {
 // peerWatch waits, because a store may learn late of what another one did.
 func peerWatch(c *checker) {
 	a := c.open(files("/d/f"))
-	b := c.over(c.cfg.Peer(c.t, a.raw))
+	b := c.storeOf(c.cfg.Peer(c.t, a.raw))
 	learned := make(chan vfs.Event, 16)
 	ctx, cancel := context.WithTimeout(c.ctx(), c.patience())
 	defer cancel()
@@ -104,7 +104,7 @@ func reopenKeeps(c *checker) {
 	before = append(before, s.read("/d/often"))
 	paths := s.all("/", "", 0)
 	for range 2 {
-		s = c.over(c.cfg.Reopen(c.t, s.raw))
+		s = c.storeOf(c.cfg.Reopen(c.t, s.raw))
 		for _, f := range before {
 			now := s.describe(f.Path)
 			s.agree(f.Info, "Read before", now.Info, "Read after")
@@ -131,14 +131,14 @@ func reopenRevisions(c *checker) {
 		}
 		s.remove("/a", rev)
 		rev = ""
-		s = c.over(c.cfg.Reopen(c.t, s.raw))
+		s = c.storeOf(c.cfg.Reopen(c.t, s.raw))
 	}
 }
 
 func reopenOrder(c *checker) {
 	seed := files(unordered...)
 	s := c.open(seed)
-	s = c.over(c.cfg.Reopen(c.t, s.raw))
+	s = c.storeOf(c.cfg.Reopen(c.t, s.raw))
 	for _, limit := range []int{1, 7, 256} {
 		c.same(s.all("/", "", limit), sorted(seed, "/", ""), "the list of / in pages of %d", limit)
 	}

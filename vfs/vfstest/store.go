@@ -29,11 +29,11 @@ func (c *checker) open(seed map[string]string) *store {
 	for path, content := range seed {
 		files[c.fixture.seedPrefix+path] = content
 	}
-	return c.over(c.cfg.New(c.t, files))
+	return c.storeOf(c.cfg.New(c.t, files))
 }
 
-// over returns the store that views raw.
-func (c *checker) over(raw vfs.Backend) *store {
+// storeOf returns the store that views raw.
+func (c *checker) storeOf(raw vfs.Backend) *store {
 	c.t.Helper()
 	s := &store{checker: c, raw: raw, b: c.fixture.view(c.t, raw)}
 	s.w = s.b

@@ -141,8 +141,8 @@ func watchEnds(c *checker) {
 	}
 }
 
-// told checks that exactly one event came since the first n and returns it.
-func (s *store) told(w *watcher, n int, after string) vfs.Event {
+// oneEvent checks that exactly one event came since the first n and returns it.
+func (s *store) oneEvent(w *watcher, n int, after string) vfs.Event {
 	events := w.since(n)
 	if len(events) != 1 {
 		s.fatalf("%d events when %s had returned, want 1", len(events), after)
@@ -155,7 +155,7 @@ func watchEvents(c *checker) {
 	seeded := s.read("/seeded")
 	w := s.watch("/", nil)
 	expect := func(n int, after, path string, info vfs.Info, old *vfs.File) {
-		e := s.told(w, n, after)
+		e := s.oneEvent(w, n, after)
 		if e.Overflow || e.Path != path || e.Info.Path != path || e.Info.Revision != info.Revision {
 			c.errorf("%s was told as %s, want path %q at revision %q", after, show(e), path, info.Revision)
 		}

@@ -15,16 +15,16 @@ func OfRepository(name string) bool {
 	if name == "" || name[0] < 0x80 && !strings.ContainsRune(".gGhH", rune(name[0])) {
 		return false
 	}
-	plain := strings.Map(func(r rune) rune {
+	bare := strings.Map(func(r rune) rune {
 		if ignoredByHFS(r) {
 			return -1
 		}
 		return r
 	}, name)
-	plain, _, _ = strings.Cut(plain, ":")  // an NTFS stream of the file
-	plain = strings.TrimRight(plain, ". ") // dropped by Windows
+	bare, _, _ = strings.Cut(bare, ":")  // an NTFS stream of the file
+	bare = strings.TrimRight(bare, ". ") // dropped by Windows
 	for _, known := range [...]string{".git", ".hg", "git~1", "hg~1", "HEAD"} {
-		if strings.EqualFold(plain, known) {
+		if strings.EqualFold(bare, known) {
 			return true
 		}
 	}

@@ -27,13 +27,13 @@ import (
 type Hub struct {
 	active atomic.Int32 // number of subs, read without mu
 
-	mu    sync.Mutex
-	moved sync.Cond // signals that done or busy changed
-	subs  []*sub
-	queue []vfs.Event // events last-len(queue)+1 … last
-	last  uint64      // number of events ever queued
-	done  uint64      // number of events delivered
-	busy  bool        // some goroutine is delivering
+	mu       sync.Mutex
+	progress sync.Cond // signals that done or busy changed
+	subs     []*sub
+	queue    []vfs.Event // events last-len(queue)+1 … last
+	last     uint64      // number of events ever queued
+	done     uint64      // number of events delivered
+	busy     bool        // some goroutine is delivering
 }
 
 // sub is one watcher. Its mutex is held while fn runs.
@@ -118,12 +118,12 @@ func (h *Hub) Deliver(seq uint64) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.moved.L == nil {
-		h.moved.L = &h.mu
+	if h.progress.L == nil {
+		h.progress.L = &h.mu
 	}
 	for h.done < seq {
 		if h.busy {
-			h.moved.Wait()
+			h.progress.Wait()
 		} else {
 			h.deliverNext()
 		}
@@ -141,7 +141,7 @@ func (h *Hub) deliverNext() {
 	defer func() {
 		h.mu.Lock()
 		h.busy, h.done = false, n
-		h.moved.Broadcast()
+		h.progress.Broadcast()
 	}()
 	for _, s := range subs {
 		s.pass(e, n)

@@ -71,10 +71,10 @@ func UndoCRLF(data []byte) []byte {
 
 // Word returns s as one word of a name: itself if it is plain, else in quotes.
 func Word(s string) string {
-	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+	unquoted := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r == '"' || r >= 0x7f
 	})
-	if plain {
+	if unquoted {
 		return s
 	}
 	return fmt.Sprintf("%+q", s)

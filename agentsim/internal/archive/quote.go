@@ -84,8 +84,8 @@ func unquote(quoted string) (string, error) {
 // unquoteLine reports whether the line has no newline.
 func unquoteLine(b *strings.Builder, line string) (open bool, err error) {
 	for {
-		plain, rest, found := strings.Cut(line, `\`)
-		b.WriteString(plain)
+		literal, rest, found := strings.Cut(line, `\`)
+		b.WriteString(literal)
 		switch {
 		case !found:
 			return false, nil

@@ -83,7 +83,7 @@ func (w *World) storeOf(ctx context.Context, conversation, path string) (vfs.Bac
 	if err != nil {
 		return nil, "", err
 	}
-	p := w.stores.placeOf(clean)
+	p := w.stores.storeFor(clean)
 	inst, err := w.stores.open(ctx, p, conversation)
 	if err != nil {
 		return nil, "", err

@@ -36,14 +36,14 @@ type stores struct {
 	sc       *scenario.Scenario
 	newStore NewStore // nil for memory
 	clock    *Clock
-	specs    []placed // longest prefix first, the default last
+	specs    []routedStore // longest prefix first, the default last
 
 	opened map[storeKey]*instance
 	views  map[string]vfs.Backend // by conversation
 }
 
-// placed is a store of the scenario with its prefix and seeds.
-type placed struct {
+// routedStore is a store of the scenario with its prefix and seeds.
+type routedStore struct {
 	prefix string // "/" for the default
 	spec   scenario.Store
 	seeds  map[string]string // by path inside the store
@@ -78,12 +78,12 @@ func newStores(sc *scenario.Scenario, newStore NewStore, c *Clock) (*stores, err
 			return nil, route.Pos.Errorf("the route %s is given twice, keep one", clean)
 		}
 		seen[clean] = true
-		s.specs = append(s.specs, placed{clean, route, map[string]string{}})
+		s.specs = append(s.specs, routedStore{clean, route, map[string]string{}})
 	}
-	slices.SortFunc(s.specs, func(a, b placed) int { return len(b.prefix) - len(a.prefix) })
-	s.specs = append(s.specs, placed{"/", def, map[string]string{}})
+	slices.SortFunc(s.specs, func(a, b routedStore) int { return len(b.prefix) - len(a.prefix) })
+	s.specs = append(s.specs, routedStore{"/", def, map[string]string{}})
 	for _, path := range slices.Sorted(maps.Keys(sc.Seeds)) { // so that the same error comes each time
-		p := s.placeOf(path)
+		p := s.storeFor(path)
 		if path == p.prefix {
 			return nil, p.spec.Pos.Errorf("the seed %s is exactly at a route, where no file can be", path)
 		}
@@ -92,9 +92,9 @@ func newStores(sc *scenario.Scenario, newStore NewStore, c *Clock) (*stores, err
 	return s, nil
 }
 
-// placeOf returns the store that a path belongs to.
-func (s *stores) placeOf(path string) placed {
-	return s.specs[slices.IndexFunc(s.specs, func(p placed) bool { return vpath.Within(path, p.prefix) })]
+// storeFor returns the store that a path belongs to.
+func (s *stores) storeFor(path string) routedStore {
+	return s.specs[slices.IndexFunc(s.specs, func(p routedStore) bool { return vpath.Within(path, p.prefix) })]
 }
 
 // view returns what a conversation sees.
@@ -131,7 +131,7 @@ func (s *stores) view(ctx context.Context, conversation string) (vfs.Backend, er
 }
 
 // open returns a store, which a conversation may have for itself.
-func (s *stores) open(ctx context.Context, p placed, conversation string) (*instance, error) {
+func (s *stores) open(ctx context.Context, p routedStore, conversation string) (*instance, error) {
 	key := storeKey{prefix: p.prefix}
 	if p.spec.PerConversation {
 		key.conversation = conversation
@@ -151,7 +151,7 @@ func (s *stores) open(ctx context.Context, p placed, conversation string) (*inst
 	return inst, nil
 }
 
-func (s *stores) create(ctx context.Context, p placed) (*instance, error) {
+func (s *stores) create(ctx context.Context, p routedStore) (*instance, error) {
 	switch {
 	case p.spec.Store == scenario.StoreStatic:
 		b, err := staticfs.New(p.seeds)

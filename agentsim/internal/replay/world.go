@@ -195,7 +195,7 @@ func (w *World) addFiles(ctx context.Context) error {
 }
 
 // addStore adds the files of a view that belong to one of its stores.
-func (w *World) addStore(ctx context.Context, view vfs.Backend, p placed, conversation string) error {
+func (w *World) addStore(ctx context.Context, view vfs.Backend, p routedStore, conversation string) error {
 	for info, err := range walk.Files(ctx, view, p.prefix) {
 		if err != nil {
 			return err

@@ -25,8 +25,8 @@ func (p Pos) Errorf(format string, args ...any) error {
 
 // At returns err at this place, or as it is if it is nil or has a place already.
 func (p Pos) At(err error) error {
-	var placed *Error
-	if err == nil || errors.As(err, &placed) {
+	var located *Error
+	if err == nil || errors.As(err, &located) {
 		return err
 	}
 	return p.Wrap(err)

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Clear makes dir fit for a mount: it detaches the dead mounts of any FUSE
+// DetachDead makes dir fit for a mount: it detaches the dead mounts of any FUSE
 // server there, for a new one would stack on them in silence, and refuses a live
 // one of this module, and one whose server only does not answer.
-func Clear(dir string, log *slog.Logger) error {
+func DetachDead(dir string, log *slog.Logger) error {
 	const most = 100 // stacked dead mounts
 	for range most {
 		m, mounted, err := Top(dir)
@@ -55,14 +55,14 @@ func RealDir(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the directory %s cannot be found: %w", dir, err)
 	}
-	plain := filepath.Join(parent, filepath.Base(abs))
-	if m, mounted, err := Top(plain); err == nil && mounted && m.IsFuse() {
-		return plain, nil
+	unresolved := filepath.Join(parent, filepath.Base(abs))
+	if m, mounted, err := Top(unresolved); err == nil && mounted && m.IsFuse() {
+		return unresolved, nil
 	}
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
 		return real, nil
 	}
-	return plain, nil
+	return unresolved, nil
 }
 
 // Check refuses what is no empty directory, or one with files unless nonEmpty allows

@@ -8,7 +8,7 @@ import (
 )
 
 // claim is a change of ours that the store is being asked for. The store tells of it
-// like of any other, before it answers: so the first event that can be ours is put by
+// like of any other, before it answers: so the first event that can be ours is held back
 // until the answer says whose it is. Who looks the name up in that moment waits, and the
 // kernel has to ask for it.
 type claim struct {
@@ -70,7 +70,7 @@ func (o *Overlay) Takes(e vfs.Event, notes *tree.Changes) bool {
 	return false
 }
 
-// settle ends a claim with the store's answer. Where that is no, what was put by was
+// settle ends a claim with the store's answer. Where that is no, what was held back was
 // another's and shows now; done takes over what is ours.
 func (o *Overlay) settle(c *claim, info vfs.Info, err error, done func(notes *tree.Changes)) {
 	notes := tree.Now()

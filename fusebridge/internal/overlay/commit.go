@@ -27,9 +27,9 @@ func (o *Overlay) step(ctx context.Context, d *draft, e Event) fuse.Status {
 	case action == Commit:
 		return o.commit(ctx, d)
 	case state == Gone:
-		o.over(d, syscall.Errno(why))
-	case action == Keep:
-		o.keep(d, syscall.Errno(why))
+		o.abandon(d, syscall.Errno(why))
+	case action == Preserve:
+		o.preserve(d, syscall.Errno(why))
 	}
 	return why
 }
@@ -78,7 +78,7 @@ func (o *Overlay) lose(d *draft, why fuse.Status) {
 	}
 	o.sights.forget(d.file.Path) // its writer is told, and may insist
 	o.Tree.Unlock()
-	o.keep(d, syscall.Errno(why))
+	o.preserve(d, syscall.Errno(why))
 	o.Follow.WalkSoon() // the winner may not be known here yet
 }
 
@@ -86,7 +86,7 @@ func (o *Overlay) lose(d *draft, why fuse.Status) {
 // lock is held.
 func (o *Overlay) adopt(d *draft, c *claim, info vfs.Info, text string, changes uint64, notes *tree.Changes) {
 	f := d.file
-	d.base, d.saved = info.Revision, changes
+	d.base, d.safe = info.Revision, changes
 	f.Rev = info.Revision
 	if d.changes == changes { // else someone typed meanwhile
 		d.apply(Committed)
@@ -125,15 +125,15 @@ func (o *Overlay) discard(d *draft, why error) {
 	gone := d.state == Gone
 	o.Tree.Unlock()
 	if gone {
-		o.over(d, why)
+		o.abandon(d, why)
 	}
 }
 
-// over ends a draft that is Gone: what was typed is kept aside, and its file shows what
+// abandon ends a draft that is Gone: what was typed is kept aside, and its file shows what
 // the store has, its old revision or nothing. Who has it open goes on as with an
 // unlinked file.
-func (o *Overlay) over(d *draft, why error) {
-	o.keep(d, why)
+func (o *Overlay) abandon(d *draft, why error) {
+	o.preserve(d, why)
 	c := tree.Now()
 	o.Tree.Lock()
 	f := d.file
@@ -153,9 +153,9 @@ func (o *Overlay) over(d *draft, why error) {
 func (o *Overlay) showStored(f *tree.File, base vfs.Revision, c *tree.Changes) {
 	dir := o.Tree.DirAt(vpath.Dir(f.Path))
 	if f.Rev != "" {
-		stored := tree.NewFile(vfs.Info{Path: f.Path, Revision: f.Rev, Size: -1}, o.now())
-		stored.ModTime = f.ModTime
-		o.Tree.Put(stored, dir, vpath.Base(f.Path), f.Path, nil, c)
+		node := tree.NewFile(vfs.Info{Path: f.Path, Revision: f.Rev, Size: -1}, o.now())
+		node.ModTime = f.ModTime
+		o.Tree.Put(node, dir, vpath.Base(f.Path), f.Path, nil, c)
 		return
 	}
 	dir.Stays = true
@@ -166,20 +166,20 @@ func (o *Overlay) showStored(f *tree.File, base vfs.Revision, c *tree.Changes) {
 	}
 }
 
-// keep puts what is only in a draft into the conflict folder.
-func (o *Overlay) keep(d *draft, why error) {
+// preserve puts what is only in a draft into the conflict folder.
+func (o *Overlay) preserve(d *draft, why error) {
 	o.Tree.Lock()
-	path, text, before, changes := d.file.Path, "", d.saved, d.changes
+	path, text, before, changes := d.file.Path, "", d.safe, d.changes
 	if changes != before {
-		d.saved, text = changes, string(d.data)
+		d.safe, text = changes, string(d.data)
 	}
 	o.Tree.Unlock()
-	if text == "" || o.conflicts.keep(path, text, why) {
+	if text == "" || o.conflicts.preserve(path, text, why) {
 		return
 	}
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
-	if d.saved == changes { // a later close tries again
-		d.saved = before
+	if d.safe == changes { // a later close tries again
+		d.safe = before
 	}
 }

@@ -20,11 +20,11 @@ import (
 // where their author finds them. Nothing removes them but their author; so when they
 // come to the limit, no new edit is begun.
 type conflicts struct {
-	dir   string // "" means the default, found at first use
-	limit int64  // bytes of all of them
-	log   *slog.Logger
-	kept  atomic.Uint64
-	near  atomic.Bool // the limit was reached when it was looked at last
+	dir       string // "" means the default, found at first use
+	limit     int64  // bytes of all of them
+	log       *slog.Logger
+	preserved atomic.Uint64
+	reached   atomic.Bool // the limit was reached when it was looked at last
 }
 
 func newConflicts(o Options) *conflicts {
@@ -52,7 +52,7 @@ func (c *conflicts) check() error {
 
 // full returns an error while the texts kept aside have reached the limit.
 func (c *conflicts) full() error {
-	if !c.near.Load() {
+	if !c.reached.Load() {
 		return nil
 	}
 	dir, err := c.folder()
@@ -72,23 +72,23 @@ func (c *conflicts) measure(dir string) bool {
 		}
 	}
 	full := total >= c.limit
-	if full && !c.near.Load() {
+	if full && !c.reached.Load() {
 		c.log.Warn("the edits kept aside have reached the limit: look through them and remove what is not needed, until then no new edit is begun", "folder", dir, "bytes", total, "limit", c.limit)
 	}
-	c.near.Store(full)
+	c.reached.Store(full)
 	return full
 }
 
-// keep writes a text to a new file, logs where, and reports whether it could. Without a
-// place to write to it logs that, too: nothing happens in silence. What is open already
+// preserve writes a text to a new file, logs where, and reports whether it could. Without
+// a place to write to it logs that, too: nothing happens in silence. What is open already
 // is kept beyond the limit.
-func (c *conflicts) keep(path, text string, why error) bool {
-	file, err := c.write(path, text)
+func (c *conflicts) preserve(path, text string, why error) bool {
+	file, err := c.writeNew(path, text)
 	if err != nil {
 		c.log.Error("an edit was refused and could not be kept", "path", path, "because", reason(why), "error", err)
 		return false
 	}
-	c.kept.Add(1)
+	c.preserved.Add(1)
 	c.log.Warn("an edit was refused, what was typed is kept aside", "path", path, "because", reason(why), "kept", file)
 	c.measure(filepath.Dir(file))
 	return true
@@ -102,7 +102,7 @@ func reason(why error) string {
 	return why.Error()
 }
 
-func (c *conflicts) write(path, text string) (string, error) {
+func (c *conflicts) writeNew(path, text string) (string, error) {
 	dir, err := c.folder()
 	if err != nil {
 		return "", err

@@ -53,7 +53,7 @@ func (o *Overlay) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string,
 // create puts a new file into the tree, in use. Where there is one already it returns
 // that, unless it was to be a fresh one. The tree's lock is held.
 func (o *Overlay) create(parent uint64, name string, fresh bool) (d *draft, found *tree.File, status fuse.Status) {
-	dir, path, status := o.place(parent, name)
+	dir, path, status := o.newPath(parent, name)
 	if status != fuse.OK {
 		return nil, nil, status
 	}
@@ -75,9 +75,9 @@ func (o *Overlay) create(parent uint64, name string, fresh bool) (d *draft, foun
 	d.changes++
 	d.apply(Empty)
 	if isTemporary(name, fresh) {
-		d.apply(SetAside)
+		d.apply(MakeTemporary)
 	}
-	o.Tree.Put(f, dir, name, path, nil, tree.Now()) // the kernel makes the change itself
+	o.Tree.Put(f, dir, name, path, nil, kernelKnows())
 	return d, nil, fuse.OK
 }
 
@@ -85,7 +85,7 @@ func (o *Overlay) create(parent uint64, name string, fresh bool) (d *draft, foun
 // request.
 func (o *Overlay) mayCreate(cancel <-chan struct{}, parent uint64, name string, temporary bool) (*view.Context, fuse.Status) {
 	o.Tree.Lock()
-	_, path, status := o.place(parent, name)
+	_, path, status := o.newPath(parent, name)
 	o.Tree.Unlock()
 	if status != fuse.OK {
 		return nil, status
@@ -108,8 +108,8 @@ func (o *Overlay) mayCreate(cancel <-chan struct{}, parent uint64, name string, 
 	return ctx, status
 }
 
-// place says what path a new name in a directory would have. The tree's lock is held.
-func (o *Overlay) place(parent uint64, name string) (*tree.Dir, string, fuse.Status) {
+// newPath says what path a new name in a directory would have. The tree's lock is held.
+func (o *Overlay) newPath(parent uint64, name string) (*tree.Dir, string, fuse.Status) {
 	d := o.Tree.DirByID(parent)
 	if d == nil || d.Gone {
 		return nil, "", fuse.ENOENT
@@ -171,14 +171,14 @@ func (o *Overlay) Mkdir(cancel <-chan struct{}, in *fuse.MkdirIn, name string, o
 	}
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
-	d, path, status := o.place(in.NodeId, name)
+	d, path, status := o.newPath(in.NodeId, name)
 	if status != fuse.OK {
 		return status
 	}
 	if sub, f := d.Resolve(name); sub != nil || f != nil {
 		return fuse.Status(syscall.EEXIST)
 	}
-	sub := o.Tree.Mkdir(d, name, path, tree.Now()) // the kernel makes the change itself
+	sub := o.Tree.Mkdir(d, name, path, kernelKnows())
 	sub.Stays = true
 	o.EnterDir(sub, out)
 	return fuse.OK
@@ -202,7 +202,7 @@ func (o *Overlay) Rmdir(_ <-chan struct{}, header *fuse.InHeader, name string) f
 	case !sub.Empty():
 		return fuse.Status(syscall.ENOTEMPTY)
 	}
-	o.Tree.Rmdir(sub, tree.Now()) // the kernel makes the change itself
+	o.Tree.Rmdir(sub, kernelKnows())
 	return fuse.OK
 }
 

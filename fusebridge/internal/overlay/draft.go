@@ -24,16 +24,16 @@ const (
 type draft struct {
 	gate chan struct{} // holds a token while the store is asked about the draft
 
-	file    *tree.File
-	state   State
-	base    vfs.Revision // what a commit replaces, "" for nothing
-	data    []byte
-	loaded  bool   // data is filled
-	changes uint64 // of data, ever: a commit during which it changed is not of all of it
-	saved   uint64 // the changes that the store or the conflict folder has
-	aside   uint64 // the changes when it was renamed to a temporary name
-	renamed bool   // so it keeps its inode number, as POSIX has it
-	why     fuse.Status
+	file        *tree.File
+	state       State
+	base        vfs.Revision // what a commit replaces, "" for nothing
+	data        []byte
+	loaded      bool   // data is filled
+	changes     uint64 // of data, ever: a commit during which it changed is not of all of it
+	safe        uint64 // the changes that the store or the conflict folder has
+	unchangedAt uint64 // the changes with which it is what the store has, noted when it got a temporary name
+	renamed     bool   // so it keeps its inode number, as POSIX has it
+	why         fuse.Status
 
 	handles map[uint64]*handle // open for writing
 	uses    int                // requests under way that hold the gate or wait for it

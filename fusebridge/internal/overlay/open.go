@@ -46,7 +46,7 @@ func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOu
 
 // openWrite begins to write a file: its node gets a draft, shared by all who write it.
 func (o *Overlay) openWrite(ctx *view.Context, f *tree.File, pid, flags uint32, out *fuse.OpenOut) fuse.Status {
-	path, temporary := o.placeOf(f)
+	path, temporary := o.pathOf(f)
 	if !temporary {
 		if _, status := o.ask(ctx, "open", path); status != fuse.OK {
 			return status
@@ -82,8 +82,8 @@ func (o *Overlay) openWrite(ctx *view.Context, f *tree.File, pid, flags uint32, 
 	return fuse.OK
 }
 
-// placeOf returns where a file is, and whether that is in memory only.
-func (o *Overlay) placeOf(f *tree.File) (path string, temporary bool) {
+// pathOf returns where a file is, and whether that is in memory only.
+func (o *Overlay) pathOf(f *tree.File) (path string, temporary bool) {
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
 	d := o.drafts[f]

@@ -70,7 +70,7 @@ func New(v *view.View, o Options) (*Overlay, error) {
 }
 
 // Conflicts returns how many texts were kept aside.
-func (o *Overlay) Conflicts() uint64 { return o.conflicts.kept.Load() }
+func (o *Overlay) Conflicts() uint64 { return o.conflicts.preserved.Load() }
 
 // The handles of who only reads; every writer gets one of its own.
 const (
@@ -185,7 +185,7 @@ func (o *Overlay) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint3
 	o.Tree.Unlock()
 	if status != fuse.OK {
 		if refused {
-			o.keep(d, syscall.Errno(status))
+			o.preserve(d, syscall.Errno(status))
 		}
 		return 0, status
 	}
@@ -230,11 +230,15 @@ func (o *Overlay) End(ctx context.Context) {
 			o.finish(ctx, d)
 			<-d.gate
 		case <-ctx.Done():
-			o.keep(d, ctx.Err())
+			o.preserve(d, ctx.Err())
 		}
 		o.drop(d)
 	}
 }
+
+// kernelKnows collects notes that no one sends: of a change that the kernel itself makes
+// when it has our answer.
+func kernelKnows() *tree.Changes { return tree.Now() }
 
 // childPath is the path of a new name in a directory.
 func childPath(d *tree.Dir, name string) string {
@@ -247,7 +251,7 @@ func childPath(d *tree.Dir, name string) string {
 // ask finds out whether a path may be written now, which the store may have to be asked
 // for. Who begins to write is told now, for many ignore what close says.
 func (o *Overlay) ask(ctx *view.Context, op, path string) (vfs.Route, fuse.Status) {
-	if o.Over() {
+	if o.Ended() {
 		return vfs.Route{}, fuse.Status(syscall.ENOTCONN)
 	}
 	route, err := o.Routes.Ask(ctx, path)

@@ -18,14 +18,14 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// move is a rename of a file: over is the file it replaces, nil for none.
+// move is a rename of a file: target is the file it replaces, nil for none.
 type move struct {
-	from, over *tree.File
-	dir        *tree.Dir // where the new name is
-	name, path string
-	pid        uint32
-	draft      *draft // of from
-	overDraft  *draft // of over, nil for none
+	from, target *tree.File
+	dir          *tree.Dir // where the new name is
+	name, path   string
+	pid          uint32
+	draft        *draft // of from
+	targetDraft  *draft // of target, nil for none
 }
 
 // Rename moves a file, replacing what has the new name. It is one step or none: when
@@ -44,7 +44,7 @@ func (o *Overlay) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 	temporary := isTemporary(newName, false)
 	for {
 		m, status := o.renaming(in, oldName, newName)
-		if status != fuse.OK || m.from == m.over { // both nil: it was a directory
+		if status != fuse.OK || m.from == m.target { // both nil: it was a directory
 			return status
 		}
 		ctx, status := o.mayCreate(cancel, in.Newdir, newName, temporary)
@@ -71,47 +71,47 @@ func (o *Overlay) renaming(in *fuse.RenameIn, oldName, newName string) (m move, 
 	if sub == nil && from == nil {
 		return m, fuse.ENOENT
 	}
-	to, path, status := o.place(in.Newdir, newName)
+	to, path, status := o.newPath(in.Newdir, newName)
 	if status != fuse.OK {
 		return m, status
 	}
-	overDir, over := to.Resolve(newName)
+	targetDir, target := to.Resolve(newName)
 	switch {
-	case (over != nil || overDir != nil) && in.Flags&unix.RENAME_NOREPLACE != 0:
+	case (target != nil || targetDir != nil) && in.Flags&unix.RENAME_NOREPLACE != 0:
 		return m, fuse.Status(syscall.EEXIST)
-	case sub != nil && over != nil:
+	case sub != nil && target != nil:
 		return m, fuse.ENOTDIR
 	case sub != nil:
-		return m, o.renameDir(sub, to, overDir, newName, path)
-	case overDir != nil:
+		return m, o.renameDir(sub, to, targetDir, newName, path)
+	case targetDir != nil:
 		return m, fuse.Status(syscall.EISDIR)
-	case over != nil:
-		path = over.Path // which its name may not show
+	case target != nil:
+		path = target.Path // which its name may not show
 	}
-	return move{from: from, over: over, dir: to, name: vpath.Base(path), path: path, pid: in.Pid}, fuse.OK
+	return move{from: from, target: target, dir: to, name: vpath.Base(path), path: path, pid: in.Pid}, fuse.OK
 }
 
 // renameDir moves an empty directory, also over another one. The tree's lock is held.
-func (o *Overlay) renameDir(d, to, over *tree.Dir, name, path string) fuse.Status {
+func (o *Overlay) renameDir(d, to, target *tree.Dir, name, path string) fuse.Status {
 	switch {
-	case d == over:
+	case d == target:
 		return fuse.OK
 	case !d.Empty():
 		return fuse.Status(syscall.EXDEV) // the store would have to rename many files at once
-	case over != nil && !over.Empty():
+	case target != nil && !target.Empty():
 		return fuse.Status(syscall.ENOTEMPTY)
 	}
-	if over != nil {
-		o.Tree.Rmdir(over, tree.Now()) // the kernel makes the change itself
+	if target != nil {
+		o.Tree.Rmdir(target, kernelKnows())
 	}
-	o.Tree.MoveDir(d, to, name, path, tree.Now())
+	o.Tree.MoveDir(d, to, name, path, kernelKnows())
 	return fuse.OK
 }
 
 // rename does a move under the gates of both files, unless they have changed places
 // meanwhile.
 func (o *Overlay) rename(ctx *view.Context, m move, temporary bool) (again bool, status fuse.Status) {
-	path, inMemory := o.placeOf(m.from)
+	path, inMemory := o.pathOf(m.from)
 	if !inMemory {
 		if _, status := o.ask(ctx, "rename", path); status != fuse.OK {
 			return false, status
@@ -122,13 +122,13 @@ func (o *Overlay) rename(ctx *view.Context, m move, temporary bool) (again bool,
 		return false, o.StatusOf("rename", path, err)
 	}
 	defer o.leave(ctx, m.draft)
-	if m.over != nil {
-		if m.overDraft, err = o.enter(ctx, m.over); err != nil {
+	if m.target != nil {
+		if m.targetDraft, err = o.enter(ctx, m.target); err != nil {
 			return false, o.StatusOf("rename", path, err)
 		}
-		defer o.leave(ctx, m.overDraft)
+		defer o.leave(ctx, m.targetDraft)
 	}
-	if !o.inPlace(m) {
+	if !o.stillNamed(m) {
 		return true, fuse.OK
 	}
 	o.Tree.Lock()
@@ -140,18 +140,18 @@ func (o *Overlay) rename(ctx *view.Context, m move, temporary bool) (again bool,
 	defer o.Notify.EndEpoch() // names lead to other nodes
 	switch {
 	case temporary:
-		return false, o.setAside(ctx, m)
+		return false, o.makeTemporary(ctx, m)
 	case o.putBack(m):
 		return false, fuse.OK
 	}
 	return false, o.install(ctx, m)
 }
 
-// inPlace reports whether the names of a move still stand for its files.
-func (o *Overlay) inPlace(m move) bool {
+// stillNamed reports whether the names of a move still stand for its files.
+func (o *Overlay) stillNamed(m move) bool {
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
-	return o.Tree.FileAt(m.from.Path) == m.from && o.Tree.FileAt(m.path) == m.over && !m.dir.Gone
+	return o.Tree.FileAt(m.from.Path) == m.from && o.Tree.FileAt(m.path) == m.target && !m.dir.Gone
 }
 
 // whole refuses a text with a hole. The tree's lock is held.
@@ -162,13 +162,13 @@ func (d *draft) whole() fuse.Status {
 	return fuse.OK
 }
 
-// setAside gives a file a name that is in memory only.
-func (o *Overlay) setAside(ctx *view.Context, m move) fuse.Status {
-	var behind []stored
+// makeTemporary gives a file a name that is in memory only.
+func (o *Overlay) makeTemporary(ctx *view.Context, m move) fuse.Status {
+	var behind []storedRevision
 	o.Tree.Lock()
 	status := m.draft.whole()
-	if m.overDraft != nil {
-		for _, s := range o.behind(m.overDraft) {
+	if m.targetDraft != nil {
+		for _, s := range o.behind(m.targetDraft) {
 			if s.path != m.from.Path {
 				behind = append(behind, s)
 			}
@@ -179,7 +179,7 @@ func (o *Overlay) setAside(ctx *view.Context, m move) fuse.Status {
 		return status
 	}
 	for _, s := range behind {
-		if status := o.remove(ctx, s, o.take); status != fuse.OK {
+		if status := o.remove(ctx, s, o.removed); status != fuse.OK {
 			return status
 		}
 	}
@@ -192,17 +192,17 @@ func (o *Overlay) setAside(ctx *view.Context, m move) fuse.Status {
 	case d.state != Temporary && d.base != "": // the store has what it was to replace
 		o.hidden[f.Path] = hiding{d.base, f}
 	}
-	d.aside = d.changes
+	d.unchangedAt = d.changes
 	if d.state != Clean && d.state != Temporary {
-		d.aside-- // it is not what the store has
+		d.unchangedAt-- // it is not what the store has
 	}
-	d.apply(SetAside)
-	o.sights.see(m.pid, f)     // who moves it away knows what it is
-	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
+	d.apply(MakeTemporary)
+	o.sights.see(m.pid, f) // who moves it away knows what it is
+	o.Tree.Take(f, kernelKnows())
 	f.Rev = ""
-	o.Tree.Put(f, m.dir, m.name, m.path, nil, tree.Now())
-	if m.overDraft != nil {
-		o.unname(m.overDraft)
+	o.Tree.Put(f, m.dir, m.name, m.path, nil, kernelKnows())
+	if m.targetDraft != nil {
+		o.unname(m.targetDraft)
 	}
 	return fuse.OK
 }
@@ -213,16 +213,16 @@ func (o *Overlay) putBack(m move) bool {
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
 	h, d, f := o.hidden[m.path], m.draft, m.from
-	if h.now != f || d.aside != d.changes || m.over != nil && m.over.Rev != "" {
+	if h.now != f || d.unchangedAt != d.changes || m.target != nil && m.target.Rev != "" {
 		return false
 	}
-	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
+	o.Tree.Take(f, kernelKnows())
 	f.Rev, d.base = h.rev, h.rev
 	d.apply(PutBack)
-	o.Tree.Put(f, m.dir, m.name, m.path, nil, tree.Now())
+	o.Tree.Put(f, m.dir, m.name, m.path, nil, kernelKnows())
 	delete(o.hidden, m.path)
-	if m.overDraft != nil {
-		o.unname(m.overDraft)
+	if m.targetDraft != nil {
+		o.unname(m.targetDraft)
 	}
 	return true
 }
@@ -233,12 +233,12 @@ func (o *Overlay) install(ctx *view.Context, m move) fuse.Status {
 	o.Tree.Lock()
 	status := m.draft.whole()
 	text, changes := string(m.draft.data), m.draft.changes
-	base, behind := o.replaced(m), o.behind(m.draft)
+	base, behind := o.toReplace(m), o.behind(m.draft)
 	o.Tree.Unlock()
 	if status != fuse.OK {
 		return status
 	}
-	behind = slices.DeleteFunc(behind, func(s stored) bool { return s.path == m.path })
+	behind = slices.DeleteFunc(behind, func(s storedRevision) bool { return s.path == m.path })
 	var before *string // the text that is replaced, where it may have to come back
 	if base != "" && len(behind) > 0 {
 		file, err := vfs.Read(ctx, o.Backend, m.path)
@@ -258,7 +258,7 @@ func (o *Overlay) install(ctx *view.Context, m move) fuse.Status {
 		return o.notInstalled(m, text, err)
 	}
 	for _, s := range behind {
-		if status := o.remove(ctx, s, func(stored, *vfs.File) {}); status != fuse.OK {
+		if status := o.remove(ctx, s, func(storedRevision, *vfs.File) {}); status != fuse.OK {
 			o.uninstall(m, c, info, before)
 			return status
 		}
@@ -272,18 +272,18 @@ func (o *Overlay) install(ctx *view.Context, m move) fuse.Status {
 	return fuse.OK
 }
 
-// replaced returns what the text of a renamed file is to replace. The tree's lock is
+// toReplace returns what the text of a renamed file is to replace. The tree's lock is
 // held.
-func (o *Overlay) replaced(m move) vfs.Revision {
+func (o *Overlay) toReplace(m move) vfs.Revision {
 	switch h, hidden := o.hidden[m.path]; {
-	case hidden && (m.over == nil || m.over.Rev == ""):
+	case hidden && (m.target == nil || m.target.Rev == ""):
 		return h.rev
-	case m.over == nil:
+	case m.target == nil:
 		return ""
-	case m.over.Rev == "":
-		return m.overDraft.base
+	case m.target.Rev == "":
+		return m.targetDraft.base
 	}
-	return o.mayReplace(m.pid, m.over)
+	return o.mayReplace(m.pid, m.target)
 }
 
 // notInstalled tells of a refused rename.
@@ -291,7 +291,7 @@ func (o *Overlay) notInstalled(m move, text string, err error) fuse.Status {
 	if !errors.Is(err, vfs.ErrConflict) {
 		return o.StatusOf("rename", m.path, err)
 	}
-	o.conflicts.keep(m.path, text, err)
+	o.conflicts.preserve(m.path, text, err)
 	o.Tree.Lock()
 	o.sights.forget(m.path) // its author is told, and may insist
 	o.Tree.Unlock()
@@ -302,21 +302,21 @@ func (o *Overlay) notInstalled(m move, text string, err error) fuse.Status {
 // installed gives a file its new name, in one step for all who look. text is what it had
 // after so many changes; what was typed since is of the next commit. The tree's lock is
 // held.
-func (o *Overlay) installed(m move, c *claim, info vfs.Info, text string, changes uint64, old *vfs.File, behind []stored) {
+func (o *Overlay) installed(m move, c *claim, info vfs.Info, text string, changes uint64, old *vfs.File, behind []storedRevision) {
 	f, d := m.from, m.draft
-	o.sights.replaced(m.path, m.over, f)
-	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
+	o.sights.replaced(m.path, m.target, f)
+	o.Tree.Take(f, kernelKnows())
 	delete(o.hidden, m.path)
 	for _, s := range behind {
 		delete(o.hidden, s.path)
 		o.Follow.Reported(s.path)
 	}
-	if m.overDraft != nil {
-		o.unname(m.overDraft)
+	if m.targetDraft != nil {
+		o.unname(m.targetDraft)
 	}
 	o.unhide(f)
 	o.commits.add(info.Revision)
-	f.Rev, d.base, d.saved = info.Revision, info.Revision, changes
+	f.Rev, d.base, d.safe = info.Revision, info.Revision, changes
 	d.install(changes)
 	if c.passed { // the agent was quicker
 		f.Path = m.path
@@ -325,7 +325,7 @@ func (o *Overlay) installed(m move, c *claim, info vfs.Info, text string, change
 		}
 		return
 	}
-	o.Tree.Put(f, m.dir, m.name, m.path, old, tree.Now())
+	o.Tree.Put(f, m.dir, m.name, m.path, old, kernelKnows())
 	if !info.ModTime.IsZero() {
 		f.ModTime = info.ModTime.UnixNano()
 	}
@@ -368,7 +368,7 @@ func (o *Overlay) uninstall(m move, c *claim, info vfs.Info, before *string) {
 		}
 	})
 	if err != nil && !errors.Is(err, vfs.ErrConflict) && before != nil {
-		o.conflicts.keep(m.path, *before, err)
+		o.conflicts.preserve(m.path, *before, err)
 	}
 	if err != nil {
 		o.Follow.WalkSoon()
@@ -382,13 +382,13 @@ func (o *Overlay) renumber(m move, rev vfs.Revision) {
 		o.hidden[m.path] = hiding{rev, h.now}
 	}
 	switch {
-	case m.over == nil:
-	case m.over.Rev == "":
-		m.overDraft.base = rev // memory only: it is still to replace the same
+	case m.target == nil:
+	case m.target.Rev == "":
+		m.targetDraft.base = rev // memory only: it is still to replace the same
 	default:
-		if m.overDraft.base == m.over.Rev {
-			m.overDraft.base = rev
+		if m.targetDraft.base == m.target.Rev {
+			m.targetDraft.base = rev
 		}
-		m.over.Rev = rev
+		m.target.Rev = rev
 	}
 }

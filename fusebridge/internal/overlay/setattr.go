@@ -44,7 +44,7 @@ func (o *Overlay) truncate(cancel <-chan struct{}, in *fuse.SetAttrIn, size uint
 }
 
 func (o *Overlay) truncateByName(ctx *view.Context, f *tree.File, pid uint32, size uint64) fuse.Status {
-	path, temporary := o.placeOf(f)
+	path, temporary := o.pathOf(f)
 	if !temporary {
 		if _, status := o.ask(ctx, "truncate", path); status != fuse.OK {
 			return status

@@ -20,19 +20,19 @@ type Event uint8
 
 // The events of a draft.
 const (
-	Type      Event = iota // bytes are written, or it is cut or extended
-	Empty                  // it is cut to nothing
-	Tear                   // a write into a text that has bytes of the same opening cannot be text
-	Sync                   // fsync, or a close while someone still has it open for writing
-	Finish                 // the last close
-	Committed              // the store has all of it
-	Lose                   // the store refuses it for good
-	Unlink                 // its name is removed, or another file takes it
-	SetAside               // it is renamed to a temporary name
-	Install                // its text is in the store under the name to which it was renamed
-	PutBack                // it is renamed back, and is what the store has there
-	Release                // no one has it open for writing any more
-	events    = iota
+	Type          Event = iota // bytes are written, or it is cut or extended
+	Empty                      // it is cut to nothing
+	Tear                       // a write into a text that has bytes of the same opening cannot be text
+	Sync                       // fsync, or a close while someone still has it open for writing
+	Finish                     // the last close
+	Committed                  // the store has all of it
+	Lose                       // the store refuses it for good
+	Unlink                     // its name is removed, or another file takes it
+	MakeTemporary              // it is renamed to a temporary name
+	Install                    // its text is in the store under the name to which it was renamed
+	PutBack                    // it is renamed back, and is what the store has there
+	Release                    // no one has it open for writing any more
+	events        = iota
 )
 
 // Action is what is to be done at a transition, beside the change of state.
@@ -40,9 +40,9 @@ type Action uint8
 
 // The actions.
 const (
-	Nothing Action = iota
-	Commit         // write it to the store: Committed or Lose follows, or neither if the store fails
-	Keep           // put what is in no other place into the conflict folder
+	Nothing  Action = iota
+	Commit          // write it to the store: Committed or Lose follows, or neither if the store fails
+	Preserve        // put what is in no other place into the conflict folder
 )
 
 // step is where an event leads, and what is to be done.
@@ -58,38 +58,38 @@ func stay(s State) step { return step{s, Nothing} }
 var steps = [states][events]step{
 	Clean: {
 		Type: {Typed, Nothing}, Empty: {Waiting, Nothing}, Tear: stay(Clean),
-		Sync: stay(Clean), Finish: stay(Clean), Committed: stay(Clean), Lose: {Refused, Keep},
-		Unlink: {Unlinked, Nothing}, SetAside: {Temporary, Nothing}, Install: stay(Clean), PutBack: stay(Clean), Release: {Gone, Nothing},
+		Sync: stay(Clean), Finish: stay(Clean), Committed: stay(Clean), Lose: {Refused, Preserve},
+		Unlink: {Unlinked, Nothing}, MakeTemporary: {Temporary, Nothing}, Install: stay(Clean), PutBack: stay(Clean), Release: {Gone, Nothing},
 	},
 	Typed: {
-		Type: stay(Typed), Empty: {Waiting, Nothing}, Tear: {Refused, Keep},
-		Sync: {Typed, Commit}, Finish: {Typed, Commit}, Committed: {Clean, Nothing}, Lose: {Refused, Keep},
-		Unlink: {Unlinked, Nothing}, SetAside: {Temporary, Nothing}, Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: {Gone, Keep},
+		Type: stay(Typed), Empty: {Waiting, Nothing}, Tear: {Refused, Preserve},
+		Sync: {Typed, Commit}, Finish: {Typed, Commit}, Committed: {Clean, Nothing}, Lose: {Refused, Preserve},
+		Unlink: {Unlinked, Nothing}, MakeTemporary: {Temporary, Nothing}, Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: {Gone, Preserve},
 	},
 	Refused: {
 		Type: stay(Refused), Empty: {Typed, Nothing}, Tear: stay(Refused),
-		Sync: {Refused, Keep}, Finish: {Gone, Keep}, Committed: {Clean, Nothing}, Lose: {Refused, Keep},
-		Unlink: {Unlinked, Nothing}, SetAside: {Temporary, Nothing}, Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: {Gone, Keep},
+		Sync: {Refused, Preserve}, Finish: {Gone, Preserve}, Committed: {Clean, Nothing}, Lose: {Refused, Preserve},
+		Unlink: {Unlinked, Nothing}, MakeTemporary: {Temporary, Nothing}, Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: {Gone, Preserve},
 	},
 	Waiting: {
 		Type: {Typed, Nothing}, Empty: stay(Waiting), Tear: stay(Waiting),
-		Sync: stay(Waiting), Finish: {Waiting, Commit}, Committed: {Clean, Nothing}, Lose: {Refused, Keep},
-		Unlink: {Unlinked, Nothing}, SetAside: {Temporary, Nothing}, Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: {Gone, Keep},
+		Sync: stay(Waiting), Finish: {Waiting, Commit}, Committed: {Clean, Nothing}, Lose: {Refused, Preserve},
+		Unlink: {Unlinked, Nothing}, MakeTemporary: {Temporary, Nothing}, Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: {Gone, Preserve},
 	},
 	Temporary: {
 		Type: stay(Temporary), Empty: stay(Temporary), Tear: stay(Temporary),
 		Sync: stay(Temporary), Finish: stay(Temporary), Committed: stay(Temporary), Lose: stay(Temporary),
-		Unlink: {Unlinked, Nothing}, SetAside: stay(Temporary), Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: stay(Temporary),
+		Unlink: {Unlinked, Nothing}, MakeTemporary: stay(Temporary), Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: stay(Temporary),
 	},
 	Unlinked: {
 		Type: stay(Unlinked), Empty: stay(Unlinked), Tear: stay(Unlinked),
 		Sync: stay(Unlinked), Finish: stay(Unlinked), Committed: stay(Unlinked), Lose: stay(Unlinked),
-		Unlink: stay(Unlinked), SetAside: stay(Unlinked), Install: stay(Unlinked), PutBack: stay(Unlinked), Release: {Gone, Nothing},
+		Unlink: stay(Unlinked), MakeTemporary: stay(Unlinked), Install: stay(Unlinked), PutBack: stay(Unlinked), Release: {Gone, Nothing},
 	},
 	Gone: {
 		Type: stay(Gone), Empty: stay(Gone), Tear: stay(Gone),
 		Sync: stay(Gone), Finish: stay(Gone), Committed: stay(Gone), Lose: stay(Gone),
-		Unlink: stay(Gone), SetAside: stay(Gone), Install: stay(Gone), PutBack: stay(Gone), Release: stay(Gone),
+		Unlink: stay(Gone), MakeTemporary: stay(Gone), Install: stay(Gone), PutBack: stay(Gone), Release: stay(Gone),
 	},
 }
 

@@ -25,16 +25,16 @@ var stories = []struct {
 	{"emptied and filled: the agent never sees it empty", overlay.Clean, "empty: waiting, sync: waiting, type: typed, finish: typed (commit), committed: clean"},
 	{"emptied for good", overlay.Clean, "empty: waiting, finish: waiting (commit), committed: clean"},
 	{"emptied while it is typed", overlay.Typed, "empty: waiting, sync: waiting, finish: waiting (commit)"},
-	{"the store is away: tried again, and kept aside in the end", overlay.Typed, "sync: typed (commit), finish: typed (commit), release: gone (keep)"},
-	{"a lost race", overlay.Typed, "sync: typed (commit), lose: refused (keep), sync: refused (keep), type: refused, sync: refused (keep), finish: gone (keep)"},
-	{"a lost race of what was emptied", overlay.Waiting, "finish: waiting (commit), lose: refused (keep), release: gone (keep)"},
+	{"the store is away: tried again, and kept aside in the end", overlay.Typed, "sync: typed (commit), finish: typed (commit), release: gone (preserve)"},
+	{"a lost race", overlay.Typed, "sync: typed (commit), lose: refused (preserve), sync: refused (preserve), type: refused, sync: refused (preserve), finish: gone (preserve)"},
+	{"a lost race of what was emptied", overlay.Waiting, "finish: waiting (commit), lose: refused (preserve), release: gone (preserve)"},
 	{"no text, before anything was typed: only that opening is refused", overlay.Clean, "tear: clean, finish: clean"},
-	{"no text in the middle of a text", overlay.Typed, "tear: refused (keep), type: refused, sync: refused (keep), release: gone (keep)"},
+	{"no text in the middle of a text", overlay.Typed, "tear: refused (preserve), type: refused, sync: refused (preserve), release: gone (preserve)"},
 	{"refused, and begun anew", overlay.Refused, "empty: typed, type: typed, sync: typed (commit), committed: clean"},
 	{"removed while it is open", overlay.Typed, "unlink: unlinked, type: unlinked, sync: unlinked, finish: unlinked, release: gone"},
 	{"removed after it was refused", overlay.Refused, "unlink: unlinked, release: gone"},
-	{"moved aside, and removed", overlay.Clean, "set aside: temporary, type: temporary, sync: temporary, finish: temporary, release: temporary, unlink: unlinked, release: gone"},
-	{"moved aside, and back as it was", overlay.Clean, "set aside: temporary, put back: clean, type: typed, finish: typed (commit)"},
+	{"renamed to a temporary name, and removed", overlay.Clean, "make temporary: temporary, type: temporary, sync: temporary, finish: temporary, release: temporary, unlink: unlinked, release: gone"},
+	{"renamed to a temporary name, and back as it was", overlay.Clean, "make temporary: temporary, put back: clean, type: typed, finish: typed (commit)"},
 	{"a temporary file renamed into place", overlay.Temporary, "empty: temporary, type: temporary, tear: temporary, sync: temporary, install: clean, type: typed, finish: typed (commit)"},
 	{"renamed with what was typed", overlay.Typed, "install: clean, release: gone"},
 	{"renamed before a byte was typed", overlay.Waiting, "install: clean, release: gone"},
@@ -44,8 +44,8 @@ var stories = []struct {
 
 var (
 	stateNames  = []string{"clean", "typed", "refused", "waiting", "temporary", "unlinked", "gone"}
-	eventNames  = []string{"type", "empty", "tear", "sync", "finish", "committed", "lose", "unlink", "set aside", "install", "put back", "release"}
-	actionNames = []string{"", " (commit)", " (keep)"}
+	eventNames  = []string{"type", "empty", "tear", "sync", "finish", "committed", "lose", "unlink", "make temporary", "install", "put back", "release"}
+	actionNames = []string{"", " (commit)", " (preserve)"}
 )
 
 func TestStories(t *testing.T) {
@@ -88,9 +88,9 @@ func TestEveryStep(t *testing.T) {
 				t.Errorf("%s: something comes back", what)
 			case action == overlay.Commit && safe:
 				t.Errorf("%s: it has nothing to commit", what)
-			case to == overlay.Gone && !safe && action != overlay.Keep:
+			case to == overlay.Gone && !safe && action != overlay.Preserve:
 				t.Errorf("%s: bytes are lost", what)
-			case to == overlay.Refused && from != overlay.Refused && action != overlay.Keep:
+			case to == overlay.Refused && from != overlay.Refused && action != overlay.Preserve:
 				t.Errorf("%s: what is refused is not kept", what)
 			case to == overlay.Clean && from == overlay.Refused && event != overlay.Committed && event != overlay.Install && event != overlay.PutBack:
 				t.Errorf("%s: what was refused passes for saved", what)

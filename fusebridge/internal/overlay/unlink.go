@@ -20,8 +20,8 @@ type hiding struct {
 	now *tree.File // the temporary file that it is now, nil when that is removed and another file is to take its place
 }
 
-// stored is a revision of the store.
-type stored struct {
+// storedRevision is a revision of the store.
+type storedRevision struct {
 	path string
 	rev  vfs.Revision
 }
@@ -63,7 +63,7 @@ func (o *Overlay) unlinking(parent uint64, name string) (*tree.File, fuse.Status
 
 // unlinkFile removes a file, unless another has its name by now.
 func (o *Overlay) unlinkFile(cancel <-chan struct{}, f *tree.File) (again bool, status fuse.Status) {
-	path, temporary := o.placeOf(f)
+	path, temporary := o.pathOf(f)
 	ctx := o.ContextOf(cancel, path)
 	defer ctx.Release()
 	if !temporary {
@@ -84,13 +84,13 @@ func (o *Overlay) unlinkFile(cancel <-chan struct{}, f *tree.File) (again bool, 
 		return true, fuse.OK
 	}
 	for _, s := range behind {
-		if status := o.remove(ctx, s, o.take); status != fuse.OK {
+		if status := o.remove(ctx, s, o.removed); status != fuse.OK {
 			return false, status
 		}
 	}
 	o.Tree.Lock()
 	o.sights.replaced(f.Path, f, nil)
-	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
+	o.Tree.Take(f, kernelKnows())
 	o.unname(d)
 	o.Tree.Unlock()
 	return false, fuse.OK
@@ -98,21 +98,21 @@ func (o *Overlay) unlinkFile(cancel <-chan struct{}, f *tree.File) (again bool, 
 
 // behind returns what the store has behind a name, which is to go with it. The tree's
 // lock is held.
-func (o *Overlay) behind(d *draft) []stored {
+func (o *Overlay) behind(d *draft) []storedRevision {
 	f := d.file
 	switch {
 	case f.Rev != "":
-		return []stored{{f.Path, f.Rev}}
+		return []storedRevision{{f.Path, f.Rev}}
 	case d.state != Temporary:
 		if h := o.hidden[f.Path]; d.base != "" && h.now == nil && h.rev != "" {
-			return []stored{{f.Path, h.rev}} // what it was to replace
+			return []storedRevision{{f.Path, h.rev}} // what it was to replace
 		}
 		return nil
 	}
-	var found []stored
+	var found []storedRevision
 	for path, h := range o.hidden {
 		if h.now == f && o.Tree.FileAt(path) == nil {
-			found = append(found, stored{path, h.rev})
+			found = append(found, storedRevision{path, h.rev})
 		}
 	}
 	return found
@@ -143,7 +143,7 @@ func (o *Overlay) unhide(f *tree.File) {
 // remove removes a revision from the store, and lets done take that over. An agent that
 // changed it was quicker: EBUSY, since after ESTALE the kernel would try again, and
 // remove what won.
-func (o *Overlay) remove(ctx context.Context, s stored, done func(s stored, old *vfs.File)) fuse.Status {
+func (o *Overlay) remove(ctx context.Context, s storedRevision, done func(s storedRevision, old *vfs.File)) fuse.Status {
 	c := o.claim(s.path, removal)
 	err := vfs.Remove(ctx, o.Backend, s.path, s.rev)
 	if errors.Is(err, vfs.ErrNotFound) {
@@ -166,9 +166,9 @@ func (o *Overlay) remove(ctx context.Context, s stored, done func(s stored, old 
 	return o.StatusOf("remove", s.path, err)
 }
 
-// take takes a removed revision out of the tree, and keeps its bytes for who has it
+// removed takes a removed revision out of the tree, and keeps its bytes for who has it
 // open. The tree's lock is held.
-func (o *Overlay) take(s stored, old *vfs.File) {
+func (o *Overlay) removed(s storedRevision, old *vfs.File) {
 	delete(o.hidden, s.path)
 	f := o.Tree.FileAt(s.path)
 	if f == nil || f.Rev != s.rev {
@@ -177,5 +177,5 @@ func (o *Overlay) take(s stored, old *vfs.File) {
 	if old != nil && f.Known() {
 		f.Pinned = &old.Content
 	}
-	o.Tree.Take(f, tree.Now()) // the kernel makes the change itself
+	o.Tree.Take(f, kernelKnows())
 }

@@ -105,8 +105,8 @@ func (v *View) Fill(ctx context.Context) error {
 // KeepNames lets the kernel keep the names of a writable mount.
 func (v *View) KeepNames() { v.keepName.Store(int64(keepFor)) }
 
-// Over reports whether the mount is over.
-func (v *View) Over() bool { return v.life.Err() != nil }
+// Ended reports whether the mount is over.
+func (v *View) Ended() bool { return v.life.Err() != nil }
 
 // Wait returns when no notification is under way any more.
 func (v *View) Wait() {
@@ -257,7 +257,7 @@ func (v *View) StatusOf(op, path string, err error) fuse.Status {
 	case errors.Is(err, vfs.ErrInvalidPath):
 		return fuse.EINVAL
 	}
-	if !v.Over() { // else it is no wonder
+	if !v.Ended() { // else it is no wonder
 		v.log.Warn("the store failed", "op", op, "path", path, "error", err)
 	}
 	if errors.As(err, &errno) && (errno == syscall.ENOSPC || errno == syscall.EDQUOT) {

@@ -100,15 +100,15 @@ func (f *Follower) found(ctx context.Context, batch []vfs.Info, number uint32) {
 
 // sweep hides what the walk did not find.
 func (f *Follower) sweep(number uint32) {
-	var lost []string
+	var missing []string
 	f.tree.Lock()
 	for shown := range f.tree.Files() {
 		if shown.Walk != number && shown.Rev != "" {
-			lost = append(lost, shown.Path)
+			missing = append(missing, shown.Path)
 		}
 	}
 	f.tree.Unlock()
-	for batch := range slices.Chunk(lost, walkBatch) {
+	for batch := range slices.Chunk(missing, walkBatch) {
 		c := tree.Now()
 		f.tree.Lock()
 		for _, path := range batch {

@@ -44,13 +44,13 @@ func New(e Encoding) (agenttool.TokenCounter, error) {
 	if err != nil {
 		return nil, err
 	}
-	lost, err := uncounted(codec)
+	missed, err := uncounted(codec)
 	if err != nil {
 		return nil, err
 	}
 	return func(text string) int {
 		total := 0
-		for _, c := range lost {
+		for _, c := range missed {
 			total += strings.Count(text, c)
 		}
 		for part := range parts(text) {
@@ -66,17 +66,17 @@ func New(e Encoding) (agenttool.TokenCounter, error) {
 
 // uncounted returns the characters that the vocabulary counts as nothing, such as
 // U+007F, though a model is sent a token for each.
-func uncounted(codec tokenizer.Codec) (lost []string, err error) {
+func uncounted(codec tokenizer.Codec) (missed []string, err error) {
 	for c := range rune(utf8.RuneSelf) {
 		n, err := codec.Count(string(c))
 		if err != nil {
 			return nil, err
 		}
 		if n == 0 {
-			lost = append(lost, string(c))
+			missed = append(missed, string(c))
 		}
 	}
-	return lost, nil
+	return missed, nil
 }
 
 // maxRun is the greatest number of bytes without white space that is looked at as

@@ -16,8 +16,8 @@ import (
 // rebuildBatch is how many files are committed together, at most 1 MiB each.
 const rebuildBatch = 64
 
-// placed is a path in a namespace.
-type placed struct{ namespace, path string }
+// filePath is a path in a namespace.
+type filePath struct{ namespace, path string }
 
 // lostFile is a file that was known by its metadata alone.
 type lostFile struct {
@@ -27,8 +27,8 @@ type lostFile struct {
 
 // rebuilt says what became of the files of a damaged store.
 type rebuilt struct {
-	kept map[placed]bool
-	lost []lostFile
+	copied map[filePath]bool
+	lost   []lostFile
 }
 
 // rebuildBadger copies every sound file of every namespace, with its revision unless
@@ -48,7 +48,7 @@ func rebuildBadger(ctx context.Context, from, to string) (m *rebuilt, err error)
 	if err != nil {
 		return nil, err
 	}
-	m = &rebuilt{kept: map[placed]bool{}}
+	m = &rebuilt{copied: map[filePath]bool{}}
 	for _, name := range names {
 		if err := m.namespace(ctx, old, fresh, name); err != nil {
 			return nil, err
@@ -72,11 +72,11 @@ func (m *rebuilt) namespace(ctx context.Context, old, fresh *badgerfs.FS, name s
 	taken := map[vfs.Revision]bool{}
 	for f, err := range from.Snapshot(ctx) {
 		if err == nil {
-			err = takeable(f)
+			err = storable(f)
 		} else if !errors.Is(err, badgerfs.ErrDamaged) {
 			return err
 		}
-		where := placed{name, f.Path}
+		where := filePath{name, f.Path}
 		if err != nil {
 			m.lost = append(m.lost, lostFile{name, leftout.Entry{Path: f.Path, Err: err}})
 			continue
@@ -84,7 +84,7 @@ func (m *rebuilt) namespace(ctx context.Context, old, fresh *badgerfs.FS, name s
 		if taken[f.Revision] {
 			f.Revision = revision.New(time.Now(), f.Revision)
 		}
-		taken[f.Revision], m.kept[where] = true, true
+		taken[f.Revision], m.copied[where] = true, true
 		if batch = append(batch, f); len(batch) == rebuildBatch {
 			if err := to.Restore(ctx, batch); err != nil {
 				return err
@@ -95,8 +95,8 @@ func (m *rebuilt) namespace(ctx context.Context, old, fresh *badgerfs.FS, name s
 	return to.Restore(ctx, batch)
 }
 
-// takeable returns why no store may hold a file.
-func takeable(f vfs.File) error {
+// storable returns why no store may hold a file.
+func storable(f vfs.File) error {
 	if err := vpath.CheckFile(f.Path); err != nil {
 		return err
 	}

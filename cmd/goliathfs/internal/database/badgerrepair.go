@@ -85,14 +85,14 @@ func replaceBadger(ctx context.Context, dir string, problems []Problem) (Repaire
 	if err != nil {
 		return Repaired{}, problems, bareCause(err)
 	}
-	aside, err := putAside(dir, ".before-repair-")
+	quarantine, err := quarantineDir(dir, ".before-repair-")
 	if err != nil {
 		return Repaired{}, problems, err
 	}
 	if err := os.Rename(fresh, dir); err != nil {
-		return Repaired{}, problems, errors.Join(err, os.Rename(aside, dir))
+		return Repaired{}, problems, errors.Join(err, os.Rename(quarantine, dir))
 	}
-	done := Repaired{Aside: aside}
+	done := Repaired{Quarantine: quarantine}
 	problems = made.outcome(problems, &done)
 	return done, problems, nil
 }
@@ -108,14 +108,14 @@ func bareCause(err error) error {
 
 // outcome says of every problem what the new store has made of it.
 func (m *rebuilt) outcome(problems []Problem, done *Repaired) []Problem {
-	named := map[placed]bool{}
+	named := map[filePath]bool{}
 	for i := range problems {
 		p := &problems[i]
-		where := placed{p.Namespace, p.Path}
+		where := filePath{p.Namespace, p.Path}
 		named[where] = true
 		switch {
 		case p.Path != "":
-			p.Lost = !m.kept[where]
+			p.Lost = !m.copied[where]
 			p.Repaired = !p.Lost
 		case p.File == "":
 			p.Repaired, p.Mend = true, badgerUnnamed
@@ -125,7 +125,7 @@ func (m *rebuilt) outcome(problems []Problem, done *Repaired) []Problem {
 		}
 	}
 	for _, l := range m.lost {
-		if !named[placed{l.namespace, l.Path}] {
+		if !named[filePath{l.namespace, l.Path}] {
 			problems = append(problems, Problem{Namespace: l.namespace, Path: l.Path, Text: l.Err.Error(), Mend: badgerLostPath, Lost: true})
 		}
 	}

@@ -144,8 +144,8 @@ type Repair struct {
 
 // Repaired says what a repair has left behind.
 type Repaired struct {
-	Aside  string // the name of what was replaced, "" when nothing was
-	Unsure bool   // more may be lost than can be counted
+	Quarantine string // the name of what was replaced, "" when nothing was
+	Unsure     bool   // more may be lost than can be counted
 }
 
 // writeAll is Restore for databases that give files new revisions.

@@ -130,8 +130,8 @@ func (SQLite) Repair(ctx context.Context, r Repair, report func(Problem)) (Repai
 	if err != nil {
 		return Repaired{}, err
 	}
-	aside := &asideFile{base: r.Target + ".replaced-", ext: ".jsonl"}
-	problems, err := db.(sqlite).FS.Check(ctx, &sqlitefs.CheckOptions{Repair: true, Aside: aside})
+	quarantine := &quarantineFile{base: r.Target + ".replaced-", ext: ".jsonl"}
+	problems, err := db.(sqlite).FS.Check(ctx, &sqlitefs.CheckOptions{Repair: true, Quarantine: quarantine})
 	indexed := true
 	for _, p := range problems {
 		indexed = indexed && p.Rule != sqlitefs.RuleIndex
@@ -143,10 +143,10 @@ func (SQLite) Repair(ctx context.Context, r Repair, report func(Problem)) (Repai
 		report(sqliteProblem(p))
 	}
 	var done Repaired
-	if aside.f != nil {
-		done.Aside = aside.f.Name()
+	if quarantine.f != nil {
+		done.Quarantine = quarantine.f.Name()
 	}
-	return done, errors.Join(err, aside.close(), db.Close())
+	return done, errors.Join(err, quarantine.close(), db.Close())
 }
 
 // missingIndex returns the problem that opening a database for writing mends, as

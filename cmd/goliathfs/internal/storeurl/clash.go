@@ -27,7 +27,7 @@ func clash(src, dst URL) error {
 	if sameStore(src, dst) {
 		return fmt.Errorf("%s and %s are the same store, name another one", src, dst)
 	}
-	from, to := place(src), place(dst)
+	from, to := folderOf(src), folderOf(dst)
 	switch {
 	case from == "" || to == "" || dst.Scheme == Mem || dst.Scheme == Static: // nothing is written there
 		return nil
@@ -41,8 +41,8 @@ func clash(src, dst URL) error {
 	return nil
 }
 
-// place is the folder of this machine that a store takes up, "" if it takes none.
-func place(u URL) string {
+// folderOf is the folder of this machine that a store takes up, "" if it takes none.
+func folderOf(u URL) string {
 	switch u.Scheme {
 	case Dir, Badger:
 		return u.Target

@@ -35,7 +35,7 @@ func (o *Opener) database(ctx context.Context, u URL, want Want) (vfs.Backend, e
 		if err != nil {
 			return nil, err
 		}
-		o.keep(view)
+		o.closeLater(view)
 		return view, known(ctx, u, want, view)
 	}
 	db, err := f.kind.Open(ctx, database.Options{
@@ -48,7 +48,7 @@ func (o *Opener) database(ctx context.Context, u URL, want Want) (vfs.Backend, e
 	case err != nil:
 		return nil, err
 	}
-	o.keep(db)
+	o.closeLater(db)
 	if f.alone {
 		if o.alone == nil {
 			o.alone = map[string]openAlone{}
@@ -70,7 +70,7 @@ func (o *Opener) all(ctx context.Context, u URL, want Want) (vfs.Backend, error)
 	if err != nil {
 		return nil, err
 	}
-	o.keep(all)
+	o.closeLater(all)
 	return all, nil
 }
 

@@ -157,8 +157,8 @@ func (o *Opener) one(ctx context.Context, u URL, want Want) (vfs.Backend, error)
 	return b, nil
 }
 
-// keep has the Opener close c.
-func (o *Opener) keep(c io.Closer) { o.opened = append(o.opened, c) }
+// closeLater has the Opener close c.
+func (o *Opener) closeLater(c io.Closer) { o.opened = append(o.opened, c) }
 
 func (o *Opener) open(ctx context.Context, u URL, want Want) (vfs.Backend, error) {
 	if _, ok := u.kind(); ok {
@@ -243,7 +243,7 @@ func (o *Opener) OpenDir(u URL, want Want, other Spec) (*hostdir.Dir, error) {
 	for _, r := range other.Routes {
 		exclude(d, r.URL)
 	}
-	o.keep(d)
+	o.closeLater(d)
 	return d, nil
 }
 

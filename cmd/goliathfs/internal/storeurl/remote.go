@@ -13,6 +13,6 @@ func (o *Opener) remote(ctx context.Context, u URL) (vfs.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.keep(client)
+	o.closeLater(client)
 	return client, nil
 }

@@ -22,8 +22,8 @@ type Options struct {
 	MaxFiles     *int
 }
 
-// over returns o with what it lacks taken from base.
-func (o Options) over(base Options) Options {
+// orElse returns o with what it lacks taken from base.
+func (o Options) orElse(base Options) Options {
 	return Options{
 		Root:         first(o.Root, base.Root),
 		Tokenizer:    first(o.Tokenizer, base.Tokenizer),

@@ -56,7 +56,7 @@ func Writes(name string) bool {
 // Toolset returns the tools under the given options, or an error that names
 // the option that is out of range.
 func (r *Runner) Toolset(o Options) (*agenttool.Toolset, error) {
-	l, err := o.over(r.Defaults).resolve()
+	l, err := o.orElse(r.Defaults).resolve()
 	if err != nil {
 		return nil, err
 	}

@@ -181,7 +181,7 @@ func (f *Files) Here() error {
 	newest := f.newest
 	f.look(sizes) // Badger may have begun others
 	if f.newest < newest || f.newest == 0 || f.newMem == 0 || !f.named() {
-		return lostf("the files in %s are gone, they were removed or renamed", BadgerDir)
+		return movedf("the files in %s are gone, they were removed or renamed", BadgerDir)
 	}
 	return nil
 }

@@ -53,17 +53,17 @@ func (h *Home) Gone() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// ErrLost is matched by the errors of Here.
-var ErrLost = errors.New("the store is not where it was")
+// ErrMoved is matched by the errors of Here.
+var ErrMoved = errors.New("the store is not where it was")
 
-// lost is an error of Here that has the whole sentence.
-type lost struct{ text string }
+// movedError is an error of Here that has the whole sentence.
+type movedError struct{ text string }
 
-func (l lost) Error() string        { return l.text }
-func (l lost) Is(target error) bool { return target == ErrLost }
+func (l movedError) Error() string        { return l.text }
+func (l movedError) Is(target error) bool { return target == ErrMoved }
 
-func lostf(format string, args ...any) error {
-	return lost{fmt.Sprintf(format, args...) + ", so the store is neither read nor written: put it back where it was, or open it again"}
+func movedf(format string, args ...any) error {
+	return movedError{fmt.Sprintf(format, args...) + ", so the store is neither read nor written: put it back where it was, or open it again"}
 }
 
 // Here reports whether the directory that is held is still the one at its name.
@@ -76,11 +76,11 @@ func sameAs(name string, noted fs.FileInfo) error {
 	now, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return lostf("%s is gone, it was removed or renamed, or its disk was unmounted", name)
+		return movedf("%s is gone, it was removed or renamed, or its disk was unmounted", name)
 	case err != nil:
-		return lostf("%s cannot be looked at (%v)", name, errors.Unwrap(err))
+		return movedf("%s cannot be looked at (%v)", name, errors.Unwrap(err))
 	case !os.SameFile(now, noted):
-		return lostf("%s was replaced by another one", name)
+		return movedf("%s was replaced by another one", name)
 	}
 	return nil
 }

@@ -80,11 +80,11 @@ func (l *logReader) next() (logEntry, error) {
 	if _, err := io.ReadFull(l.r, body); err != nil {
 		return e, logEnd(err)
 	}
-	sum := crc32.Update(crc32.Checksum(head.seen, castagnoli), castagnoli, body[:n])
+	sum := crc32.Update(crc32.Checksum(head.raw, castagnoli), castagnoli, body[:n])
 	if sum != binary.BigEndian.Uint32(body[n:]) {
 		return e, errLogEnd
 	}
-	l.end += int64(len(head.seen) + len(body))
+	l.end += int64(len(head.raw) + len(body))
 	return logEntry{flags, body[:klen], body[klen:n]}, nil
 }
 
@@ -99,8 +99,8 @@ func logEnd(err error) error {
 
 // headReader reads the head of an entry and keeps its bytes for the checksum.
 type headReader struct {
-	r    *bufio.Reader
-	seen []byte
+	r   *bufio.Reader
+	raw []byte
 }
 
 var errVarint = errors.New("malformed number")
@@ -108,9 +108,9 @@ var errVarint = errors.New("malformed number")
 func (h *headReader) ReadByte() (byte, error) {
 	b, err := h.r.ReadByte()
 	if err == nil {
-		h.seen = append(h.seen, b)
+		h.raw = append(h.raw, b)
 	}
-	if len(h.seen) > 32 {
+	if len(h.raw) > 32 {
 		return 0, errVarint
 	}
 	return b, err

@@ -121,7 +121,7 @@ func (m *Mark) Here() error {
 	found := make([]byte, len(m.written)+1)
 	n, err := m.f.ReadAt(found, 0)
 	if err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(found[:n], m.written) {
-		return lostf("another store was copied over %s", filepath.Dir(m.file))
+		return movedf("another store was copied over %s", filepath.Dir(m.file))
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ type Database interface {
 // Options are the settings of a checkup.
 type Options struct {
 	Repair      bool
-	Aside       io.Writer // takes each row before it is changed or removed; a repair needs it
+	Quarantine  io.Writer // takes each row before it is changed or removed; a repair needs it
 	CreateIndex string    // the statement that makes the order index
 }
 

@@ -13,7 +13,7 @@ import (
 // mend puts the row aside and then changes or removes it, unless another program
 // changed it since it was read.
 func (c *checker) mend(ctx context.Context, r tablerow.Row, v tablerow.Verdict) (bool, error) {
-	if err := c.putAside(ctx, r); err != nil {
+	if err := c.quarantine(ctx, r); err != nil {
 		return false, err
 	}
 	same := ` WHERE ` + c.id() + ` AND namespace IS ? AND path IS ? AND revision IS ?`
@@ -53,8 +53,8 @@ func (c *checker) update(ctx context.Context, r tablerow.Row, v tablerow.Verdict
 		append(args, r.ID, r.Namespace, r.Path, r.Revision)...)
 }
 
-// putAside writes the whole row, content included, as one line.
-func (c *checker) putAside(ctx context.Context, r tablerow.Row) error {
+// quarantine writes the whole row, content included, as one line.
+func (c *checker) quarantine(ctx context.Context, r tablerow.Row) error {
 	content := r.Content
 	if content == nil { // a row whose content was not loaded
 		there := false
@@ -66,19 +66,19 @@ func (c *checker) putAside(ctx context.Context, r tablerow.Row) error {
 			return err
 		}
 	}
-	line, err := json.Marshal(map[string]any{"namespace": plain(r.Namespace), "path": plain(r.Path),
-		"path_key": plain(r.Key), "revision": plain(r.Revision), "content": plain(content)})
+	line, err := json.Marshal(map[string]any{"namespace": jsonValue(r.Namespace), "path": jsonValue(r.Path),
+		"path_key": jsonValue(r.Key), "revision": jsonValue(r.Revision), "content": jsonValue(content)})
 	if err != nil {
 		return err
 	}
-	if _, err := c.opts.Aside.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("nothing was changed in this row, for it could not be put aside: %w", err)
+	if _, err := c.opts.Quarantine.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("nothing was changed in this row, for it could not be put into quarantine: %w", err)
 	}
 	return nil
 }
 
-// plain returns a value that JSON keeps exactly.
-func plain(v any) any {
+// jsonValue returns a value that JSON keeps exactly.
+func jsonValue(v any) any {
 	switch v := v.(type) {
 	case []byte:
 		return map[string][]byte{"base64": v}
