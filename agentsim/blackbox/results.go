@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/goliathfs/goliathfs/agentsim/wire"
@@ -21,6 +22,7 @@ type results struct {
 	mu     sync.Mutex
 	list   []wire.Result   // in the order in which the calls ended; guarded by mu
 	values map[string]bool // revisions and cursors; guarded by mu
+	client []string        // those over MCP, by name and version; guarded by mu
 }
 
 var _ mcptool.Caller = (*results)(nil)
@@ -57,6 +59,30 @@ func (r *results) known(value string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.values[value]
+}
+
+// maxClients bounds how many names are kept, and maxClient how many bytes of each.
+const (
+	maxClients = 16
+	maxClient  = 120
+)
+
+// saw notes a client over MCP.
+func (r *results) saw(name, version string) {
+	said := strings.TrimSpace(name + " " + version)
+	said = strings.ToValidUTF8(said[:min(len(said), maxClient)], "")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if said != "" && len(r.client) < maxClients && !slices.Contains(r.client, said) {
+		r.client = append(r.client, said)
+	}
+}
+
+// clients are those over MCP, in order of their names.
+func (r *results) clients() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(slices.Values(r.client))
 }
 
 func (r *results) all() []wire.Result {

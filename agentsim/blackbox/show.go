@@ -29,6 +29,8 @@ func newShow(w *replay.World, s *script, m *mask, r *results) *show {
 
 // all adds everything.
 func (s *show) all(report wire.Report, end *ending) {
+	s.note("Clients", report.Clients)
+	s.note("Clients over MCP", s.results.clients())
 	all := s.results.all()
 	used := s.follows(report, all)
 	s.summary(all, used)
@@ -36,6 +38,17 @@ func (s *show) all(report wire.Report, end *ending) {
 		s.conversation(h)
 	}
 	s.agent(end)
+}
+
+// note notes which programs asked, in the words of which version. Another version
+// is no difference: what it shows may be one.
+func (s *show) note(what string, names []string) {
+	for i, name := range names {
+		names[i] = golden.Inline(name)
+	}
+	if len(names) > 0 {
+		s.t.Note(what + ": " + strings.Join(names, ", "))
+	}
 }
 
 // follows follows every conversation, and returns which results were shown.

@@ -108,7 +108,9 @@ var _ http.Handler = (*toolServer)(nil)
 // made makes the server, or tells why there is none.
 func (t *toolServer) made() error {
 	t.once.Do(func() {
-		t.server, t.err = mcptool.New(t.res, &mcptool.Options{Structured: t.spec.Structured, Approval: mcptool.Approval(t.spec.Approve)})
+		t.server, t.err = mcptool.New(t.res, &mcptool.Options{
+			Structured: t.spec.Structured, Approval: mcptool.Approval(t.spec.Approve), OnClient: t.res.saw,
+		})
 		if t.err == nil {
 			t.handler = t.server.Handler(&mcptool.HTTPOptions{Stateless: t.spec.Stateless})
 		}

@@ -5,7 +5,8 @@
 // answers and tells what the model would have been shown, or through a Recorder,
 // which passes everything on to a real model and keeps what was said.
 //
-// It runs no model, keeps no key and no header, and knows nothing of files. What
+// It runs no model, keeps no key, and of headers only the client's name and
+// version, and knows nothing of files. What
 // a model reasons is left out, both of requests and of answers. Images and other
 // parts that are no text stand in a message as a placeholder.
 //

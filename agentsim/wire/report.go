@@ -16,6 +16,9 @@ type Report struct {
 	// LeftOver are sentences: replies that were not asked for. When both are empty
 	// all went as scripted.
 	LeftOver []string
+	// Clients are the programs that asked, each as it names itself and its version,
+	// without what it says of the machine. A Recorder keeps none.
+	Clients []string
 }
 
 // Conversation is one that was held.

@@ -36,6 +36,7 @@ type Server struct {
 	mu       sync.Mutex
 	table    table    // guarded by mu
 	problems problems // guarded by mu
+	clients  clients  // guarded by mu
 	items    *items   // guarded by mu
 }
 
@@ -64,7 +65,9 @@ func (s *Server) Report() Report {
 	if s.bad != nil {
 		found = append(found, s.bad.Error())
 	}
-	return s.table.report(append(found, s.problems.list()...))
+	r := s.table.report(append(found, s.problems.list()...))
+	r.Clients = s.clients.list()
+	return r
 }
 
 // ServeHTTP implements http.Handler.
@@ -190,7 +193,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p Protocol) {
 		s.refuse(w, c, err)
 		return
 	}
-	talk, a, err := s.begin(r.Context(), req)
+	talk, a, err := s.begin(r.Context(), req, r.UserAgent())
 	switch {
 	case r.Context().Err() != nil && talk == nil:
 		return
@@ -207,9 +210,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p Protocol) {
 }
 
 // begin finds the conversation of a request and takes its next reply.
-func (s *Server) begin(ctx context.Context, req *Request) (*conversation, *answer, error) {
+func (s *Server) begin(ctx context.Context, req *Request, client string) (*conversation, *answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.clients.add(client)
 	if err := s.items.complete(req); err != nil {
 		return nil, nil, err
 	}

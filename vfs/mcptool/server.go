@@ -50,6 +50,9 @@ type Options struct {
 	// Resources shows the files as resources too. A resource is a whole file and
 	// keeps to no budget. It needs the tools glob and readFile.
 	Resources bool
+	// OnClient is told by which client each request comes, as the client names
+	// itself. It must be safe for concurrent use and return at once; nil is nobody.
+	OnClient func(name, version string)
 }
 
 // Server offers tools to clients. It is safe for concurrent use: one server
@@ -144,9 +147,10 @@ func (s *Server) describe(t agenttool.Tool) *mcp.Tool {
 }
 
 // refuseUnknown answers a call of a tool that is not offered with a sentence that
-// names those that are.
+// names those that are. It sees every request.
 func (s *Server) refuseUnknown(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		s.tellClient(req)
 		call, ok := req.(*mcp.CallToolRequest)
 		if !ok || s.offers(call.Params.Name) {
 			return next(ctx, method, req)
@@ -156,6 +160,17 @@ func (s *Server) refuseUnknown(next mcp.MethodHandler) mcp.MethodHandler {
 			err = fmt.Errorf("there is no tool %q", call.Params.Name)
 		}
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
+	}
+}
+
+// tellClient tells OnClient who asks, once that is known.
+func (s *Server) tellClient(req mcp.Request) {
+	session, ok := req.GetSession().(*mcp.ServerSession)
+	if !ok || s.opts.OnClient == nil {
+		return
+	}
+	if said := session.InitializeParams(); said != nil && said.ClientInfo != nil {
+		s.opts.OnClient(said.ClientInfo.Name, said.ClientInfo.Version)
 	}
 }
 

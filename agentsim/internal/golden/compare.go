@@ -25,11 +25,11 @@ type Difference struct {
 // Transcript.Golden. It returns nil when they say the same, and an error when
 // the golden cannot be read.
 func Compare(golden, actual []byte) (*Difference, error) {
-	_, want, err := archive.Parse(golden)
+	wantComment, want, err := archive.Parse(golden)
 	if err != nil {
 		return nil, fmt.Errorf("the golden is damaged, write it again with an update: %w", err)
 	}
-	_, got, err := archive.Parse(actual)
+	gotComment, got, err := archive.Parse(actual)
 	if err != nil {
 		return nil, err
 	}
@@ -42,9 +42,34 @@ func Compare(golden, actual []byte) (*Difference, error) {
 		for _, step := range gotSteps[:i] {
 			d.Before = append(d.Before, step[0].Name)
 		}
+		d.Text = notesDiffer(wantComment, gotComment) + d.Text
 		return d, nil
 	}
 	return nil, nil
+}
+
+// notesDiffer tells of notes that are not as they were: where something else
+// differs, they may be why.
+func notesDiffer(want, got string) string {
+	before := map[string]string{}
+	for _, line := range notes(want) {
+		name, value, _ := strings.Cut(line, ": ")
+		before[name] = value
+	}
+	var b strings.Builder
+	for _, line := range notes(got) {
+		name, value, _ := strings.Cut(line, ": ")
+		if was, ok := before[name]; ok && was != value {
+			fmt.Fprintf(&b, "%s: the golden was written with %s, this is %s\n", name, was, value)
+		}
+	}
+	return b.String()
+}
+
+// notes are the lines of a golden's comment behind its first.
+func notes(comment string) []string {
+	lines := strings.Split(strings.TrimSpace(comment), "\n")
+	return lines[1:]
 }
 
 // bySteps puts entries together that tell of one step: "1 readFile" and "1

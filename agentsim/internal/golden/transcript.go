@@ -13,6 +13,7 @@ import (
 // Transcript is what one replay showed, with revisions and cursors by number.
 type Transcript struct {
 	name    string
+	notes   []string
 	entries []archive.Entry
 	marks   []mark
 	size    int // bytes of the entries, also of those that were too many
@@ -33,9 +34,16 @@ func New(name string) *Transcript { return &Transcript{name: name} }
 
 // Golden renders the transcript as the bytes of its golden file.
 func (t *Transcript) Golden() []byte {
-	comment := fmt.Sprintf(goldenMark+"%s shows. Written by replay --update; review it, do not edit it.\n\n", archive.Word(t.name))
-	return archive.Format(comment, t.entries)
+	comment := fmt.Sprintf(goldenMark+"%s shows. Written by replay --update; review it, do not edit it.\n", archive.Word(t.name))
+	for _, note := range t.notes {
+		comment += note + "\n"
+	}
+	return archive.Format(comment+"\n", t.entries)
 }
+
+// Note adds a line to the golden that comparisons pass over, such as the version
+// of a program. It must be one line that begins with a name and a colon.
+func (t *Transcript) Note(line string) { t.notes = append(t.notes, line) }
 
 // Steps returns the names of the transcript's entries, in order.
 func (t *Transcript) Steps() []string {
