@@ -1,8 +1,6 @@
 package agentsim
 
 import (
-	"fmt"
-
 	"github.com/goliathfs/goliathfs/agentsim/internal/calls"
 	"github.com/goliathfs/goliathfs/agentsim/internal/library"
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
@@ -66,7 +64,7 @@ func Load(path string, kinds ...Kind) (*Scenario, error) {
 func (l Location) Load(kinds ...Kind) (*Scenario, error) {
 	data, err := regular.Read(l.Path)
 	if err != nil {
-		return nil, fmt.Errorf("the scenario cannot be read: %w", err)
+		return nil, library.Unread(l.Path, err)
 	}
 	return Parse(l.Path, l.Name, data, kinds...)
 }

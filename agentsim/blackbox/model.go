@@ -2,11 +2,11 @@ package blackbox
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
+	"github.com/goliathfs/goliathfs/agentsim/internal/library"
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
 	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
@@ -37,7 +37,7 @@ func LoadModel(path string, opts *ModelOptions) (*Model, error) {
 	}
 	data, err := regular.Read(path)
 	if err != nil {
-		return nil, fmt.Errorf("the scenario cannot be read: %w", err)
+		return nil, library.Unread(path, err)
 	}
 	s := &script{}
 	sc, _, err := scenario.Read(path, path, data, s)

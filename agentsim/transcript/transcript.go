@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/internal/reason"
 )
 
 // Format is the name of a form in which transcripts are written.
@@ -156,7 +158,7 @@ func Read(in io.Reader, opts *Options) (*Transcript, error) {
 	if o.Format == "" {
 		head, err := buffered.Peek(HeadSize)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("the transcript cannot be read: %w", err)
+			return nil, fmt.Errorf("the transcript cannot be read: %w", reason.Of(err))
 		}
 		found, ok := Detect(head)
 		if !ok {
@@ -170,7 +172,7 @@ func Read(in io.Reader, opts *Options) (*Transcript, error) {
 	}
 	c := newCollector()
 	if err := readers()[i].read(buffered, c); err != nil {
-		return nil, fmt.Errorf("the transcript cannot be read: %w", err)
+		return nil, fmt.Errorf("the transcript cannot be read: %w", reason.Of(err))
 	}
 	t := &Transcript{Format: o.Format, File: o.File}
 	c.into(t)

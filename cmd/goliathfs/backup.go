@@ -18,6 +18,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
+	"github.com/goliathfs/goliathfs/internal/reason"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/walk"
@@ -78,7 +79,7 @@ func newFile(name string, write func(*os.File) error) (err error) {
 		return fmt.Errorf("cannot write %s: its folder is missing, make it first", name)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", name, errors.Unwrap(err))
+		return fmt.Errorf("cannot write %s, name another file: %w", name, reason.Of(err))
 	}
 	defer os.Remove(fresh)
 	err = errors.Join(write(f), f.Sync(), f.Close())

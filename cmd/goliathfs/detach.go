@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/goliathfs/goliathfs/internal/reason"
 )
 
 // background runs this command again, without --detach, in a session of its
@@ -30,7 +32,7 @@ func (o *mountOptions) background(cmd *cobra.Command, dir string) error {
 	args := withoutDetach(os.Args[1:])
 	start, err := beginLog(log, time.Now(), args)
 	if err != nil {
-		return fmt.Errorf("cannot write to the log, name another one with --log: %w", err)
+		return fmt.Errorf("the log %s cannot be written, name another file with --log: %w", log.Name(), reason.Of(err))
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -116,13 +118,13 @@ func (o *mountOptions) openLog(dir string) (*os.File, error) {
 			return nil, err
 		}
 		if err := os.MkdirAll(state, 0o700); err != nil {
-			return nil, fmt.Errorf("cannot make a place for the log, name one with --log: %w", err)
+			return nil, fmt.Errorf("the directory %s for the log cannot be made, name a log with --log: %w", state, reason.Of(err))
 		}
 		name = filepath.Join(state, "mount"+strings.NewReplacer("/", "-", "-", "%2D", "%", "%25").Replace(abs)+".log")
 	}
 	log, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the log, name another one with --log: %w", err)
+		return nil, fmt.Errorf("the log %s cannot be opened, name another file with --log: %w", name, reason.Of(err))
 	}
 	return log, nil
 }

@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/goliathfs/goliathfs/agentsim"
+	"github.com/goliathfs/goliathfs/internal/reason"
 	"github.com/goliathfs/goliathfs/internal/regular"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/leftout"
@@ -27,8 +30,13 @@ func openGolden(raw string) (vfs.Backend, []leftout.Entry, error) {
 		return nil, nil, usagef("%q is no golden, write golden:FILE or golden:FILE?conversation=ID", raw)
 	}
 	data, err := regular.Read(name)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the golden cannot be read: %w", err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, fmt.Errorf("there is no golden %s, name the file of one", name)
+	case errors.Is(err, syscall.EISDIR):
+		return nil, nil, fmt.Errorf("%s is a directory, name the golden of one scenario in it", name)
+	case err != nil:
+		return nil, nil, fmt.Errorf("the golden %s cannot be read, name another one or look at its rights: %w", name, reason.Of(err))
 	}
 	found, err := agentsim.GoldenFiles(data)
 	if err != nil {

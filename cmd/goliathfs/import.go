@@ -15,6 +15,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/agentsim/transcript"
+	"github.com/goliathfs/goliathfs/internal/reason"
 	safe "github.com/goliathfs/goliathfs/internal/visible"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/tiktoken"
 )
@@ -113,9 +114,12 @@ func (o *importOptions) read(name string) (*transcript.Transcript, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no file %s, name a transcript that an agent wrote", cmp.Or(name, `""`))
 	case err != nil:
-		return nil, err
+		return nil, unreadTranscript(name, err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a directory, name the transcripts in it", name)
+	}
 	t, err := transcript.Read(f, &transcript.Options{Format: transcript.Format(o.from), File: name})
 	switch {
 	case errors.Is(err, transcript.ErrUnknownFormat):
@@ -124,6 +128,10 @@ func (o *importOptions) read(name string) (*transcript.Transcript, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return t, nil
+}
+
+func unreadTranscript(name string, err error) error {
+	return fmt.Errorf("the transcript %s cannot be read, name another one or look at its rights: %w", name, reason.Of(err))
 }
 
 // scenarioName is the name of the scenario of a transcript.
@@ -203,14 +211,14 @@ func counted(n int, what string) string {
 // writeNew writes a file that is not there yet, and the directories above it.
 func writeNew(name string, data []byte, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
+		return fmt.Errorf("the directory %s cannot be made, choose another place: %w", filepath.Dir(name), reason.Of(err))
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists already, move it away or choose another place", name)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%s cannot be made, choose another place: %w", name, reason.Of(err))
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Close())

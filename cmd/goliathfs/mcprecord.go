@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +17,7 @@ import (
 
 // serveRecorded serves tools whose calls become a scenario when the server ends.
 func (o *mcpOptions) serveRecorded(cmd *cobra.Command, s *storeurl.Store, opts agenttool.Options) error {
-	if _, err := os.Lstat(o.record); !errors.Is(err, fs.ErrNotExist) {
+	if exists(o.record) {
 		return fmt.Errorf("%s exists already, move it away or choose another --record", o.record)
 	}
 	rec := transcript.RecorderOptions{Tools: opts, Tokenizers: tiktoken.Named}

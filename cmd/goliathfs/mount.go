@@ -13,6 +13,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/reason"
 )
 
 type mountOptions struct {
@@ -77,7 +78,7 @@ func (o *mountOptions) run(cmd *cobra.Command, url, dir string) error {
 		case errors.Is(err, fs.ErrNotExist) && !exists(filepath.Dir(dir)):
 			return fmt.Errorf("there is no directory %s to make %s in, create it first", filepath.Dir(dir), filepath.Base(dir))
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission) && !exists(dir):
-			return fmt.Errorf("the directory %s to mount at cannot be made, name one that exists or can be: %w", dir, err)
+			return fmt.Errorf("the directory %s to mount at cannot be made, name one that exists or can be: %w", dir, reason.Of(err))
 		}
 		o.bridge.Name = absolute(s.Spec.URL).String()
 		o.bridge.Logger = newLogger(cmd.ErrOrStderr(), slog.LevelInfo, o.verbose)

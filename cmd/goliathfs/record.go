@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -76,7 +74,7 @@ func (o *recordOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	o.rec.Tokenizers = tiktoken.Named
-	if _, err := os.Lstat(o.out); !errors.Is(err, fs.ErrNotExist) {
+	if exists(o.out) {
 		return fmt.Errorf("%s exists already, move it away or choose another --out", o.out)
 	}
 	if o.store != "" {

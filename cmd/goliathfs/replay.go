@@ -14,6 +14,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/review"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/internal/reason"
 	safe "github.com/goliathfs/goliathfs/internal/visible"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/tiktoken"
 )
@@ -187,7 +188,7 @@ func stepSummary(format string) (io.Writer, func(), error) {
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot open the step summary that GITHUB_STEP_SUMMARY names: %w", err)
+		return nil, nil, fmt.Errorf("cannot open the step summary that GITHUB_STEP_SUMMARY names, unset it or name a file that can be written: %w", reason.Of(err))
 	}
 	return f, func() { f.Close() }, nil // the summary is an extra: a failure to close it fails nothing
 }

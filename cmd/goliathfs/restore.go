@@ -14,6 +14,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/backupfile"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/internal/reason"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -45,7 +46,7 @@ database becomes a new database file.`,
 			case errors.Is(err, fs.ErrNotExist):
 				return fmt.Errorf("there is no file %s, name the backup", args[0])
 			case err != nil:
-				return err
+				return unreadBackup(args[0], err)
 			case info.IsDir():
 				return fmt.Errorf("%s is a directory, name the file of a backup", args[0])
 			case !info.Mode().IsRegular(): // it is read twice
@@ -53,7 +54,7 @@ database becomes a new database file.`,
 			}
 			f, err := os.Open(args[0])
 			if err != nil {
-				return err
+				return unreadBackup(args[0], err)
 			}
 			defer f.Close()
 			if database.IsSQLite(f.Name()) {
@@ -64,6 +65,10 @@ database becomes a new database file.`,
 	}
 	cmd.Flags().BoolVar(&triggers, "triggers", false, "restore a database that has triggers on agent files, which run whenever one is written")
 	return cmd
+}
+
+func unreadBackup(name string, err error) error {
+	return fmt.Errorf("the backup %s cannot be read, name another one or look at its rights: %w", name, reason.Of(err))
 }
 
 // restoreSQLite looks at a whole database, copies it to its new place and opens it

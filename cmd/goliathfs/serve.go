@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/internal/reason"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 )
 
@@ -123,7 +124,7 @@ func makeToken(name string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("cannot make the token file %s: %w", name, errors.Unwrap(err))
+		return fmt.Errorf("cannot make the token file %s: %w", name, reason.Of(err))
 	}
 	_, err = fmt.Fprintln(f, rand.Text())
 	return errors.Join(err, f.Close())

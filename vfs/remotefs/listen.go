@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/goliathfs/goliathfs/internal/reason"
 )
 
 // Listen opens an address to serve on: "unix:PATH", a socket that only its owner
@@ -70,7 +72,7 @@ func listenUnix(path string) (net.Listener, error) {
 		return nil, err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("its folder must exist and be writable: %w", withoutPath(err))
+		return nil, fmt.Errorf("its folder must exist and be writable: %w", reason.Of(err))
 	}
 	defer os.RemoveAll(dir)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
@@ -98,7 +100,7 @@ func removeStale(path string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("its folder cannot be looked into, choose another path: %w", withoutPath(err))
+		return fmt.Errorf("its folder cannot be looked into, choose another path: %w", reason.Of(err))
 	}
 	if before.Mode()&fs.ModeSocket == 0 {
 		return errors.New("there is a file that is not a socket, choose another path")
@@ -114,15 +116,6 @@ func removeStale(path string) error {
 		return errors.New("another program is taking this path, choose another one")
 	}
 	return os.Remove(path)
-}
-
-// withoutPath takes the path off an error of the host, where it is told already
-// or only a step on the way.
-func withoutPath(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	return err
 }
 
 // socket is a listener that removes its own socket, and no other's, when it is

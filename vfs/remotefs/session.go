@@ -8,6 +8,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/goliathfs/goliathfs/internal/reason"
 )
 
 // session is one connection to the agent. It ends once and is not used again.
@@ -77,9 +79,9 @@ func dial(ctx context.Context, addr string, h hello) (net.Conn, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, where)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return nil, away(err, "the socket %s may not be used by this user, be the one who serves it: %v", addr, err)
+		return nil, away(err, "the socket %s may not be used by this user, be the one who serves it: %v", addr, reason.Of(err))
 	case err != nil:
-		return nil, away(err, "no agent answers at %s, start it or look at the address: %v", addr, err)
+		return nil, away(err, "no agent answers at %s, start it or look at the address: %v", addr, reason.Of(err))
 	}
 	closing := context.AfterFunc(ctx, func() { conn.Close() })
 	err = greet(conn, h)

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/internal/reason"
 )
 
 // The length of a token, in bytes without the space around it.
@@ -19,8 +22,11 @@ const (
 // it, 16 to 1,024 bytes. It refuses a file that others than its owner can read.
 func ReadToken(file string) (string, error) {
 	token, err := readToken(file)
-	if err != nil {
-		return "", fmt.Errorf("the token file %s cannot be used: %w", file, err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no token file %s, name the one that the agent was started with: %w", file, fs.ErrNotExist)
+	case err != nil:
+		return "", fmt.Errorf("the token file %s cannot be used, name another one or mend it: %w", file, reason.Of(err))
 	}
 	return token, nil
 }

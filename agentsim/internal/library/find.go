@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+
+	"github.com/goliathfs/goliathfs/internal/reason"
 )
 
 // Find returns the scenarios at the given paths, in order of their names: files
@@ -45,13 +48,21 @@ func Find(goldenDir string, paths ...string) ([]Location, error) {
 // symbolic link.
 func followed(dir string) string { return dir + string(filepath.Separator) }
 
+// Unread is the error of a scenario's file that cannot be read.
+func Unread(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no scenario %s, name a .txtar file: %w", path, fs.ErrNotExist)
+	case errors.Is(err, syscall.EISDIR):
+		return fmt.Errorf("%s is a directory, name a .txtar file in it", path)
+	}
+	return fmt.Errorf("the scenario %s cannot be read, name another one or look at its rights: %w", path, reason.Of(err))
+}
+
 func findIn(path, goldenDir string) ([]Location, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			err = e.Err // the sentence names the path itself
-		}
-		return nil, fmt.Errorf("there are no scenarios at %s, name a .txtar file or a directory that holds some: %w", path, err)
+		return nil, fmt.Errorf("there are no scenarios at %s, name a .txtar file or a directory that holds some: %w", path, reason.Of(err))
 	}
 	if !info.IsDir() {
 		return []Location{Locate(path)}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/internal/archive"
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
 	"github.com/goliathfs/goliathfs/agentsim/internal/scenario"
+	"github.com/goliathfs/goliathfs/internal/reason"
 	"github.com/goliathfs/goliathfs/internal/regular"
 	"github.com/goliathfs/goliathfs/internal/txtar"
 )
@@ -23,7 +24,7 @@ func ReadGolden(path string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, missing(path)
 	case err != nil:
-		return nil, fmt.Errorf("the golden cannot be read: %w", err)
+		return nil, fmt.Errorf("the golden %s cannot be read, move it away or mend it: %w", path, reason.Of(err))
 	}
 	return data, nil
 }
@@ -63,11 +64,11 @@ func WriteGolden(path string, data []byte) (changed bool, err error) {
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return false, fmt.Errorf("the directory of the golden cannot be made: %w", err)
+		return false, fmt.Errorf("the directory %s of the golden cannot be made, choose another one for the goldens: %w", dir, reason.Of(err))
 	}
 	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
 	if err != nil {
-		return false, fmt.Errorf("the golden cannot be written: %w", err)
+		return false, fmt.Errorf("the golden %s cannot be written, look at the rights and the room of its directory: %w", path, reason.Of(err))
 	}
 	defer func() {
 		if err != nil {
@@ -85,7 +86,7 @@ func WriteGolden(path string, data []byte) (changed bool, err error) {
 		err = os.Rename(tmp.Name(), path)
 	}
 	if err != nil {
-		return false, fmt.Errorf("the golden cannot be written: %w", err)
+		return false, fmt.Errorf("the golden %s cannot be written, look at the rights and the room of its directory: %w", path, reason.Of(err))
 	}
 	return true, nil
 }

@@ -2,10 +2,13 @@ package library
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/goliathfs/goliathfs/internal/reason"
 )
 
 // Orphans returns the goldens, of the directories among paths, that none of the
@@ -57,8 +60,11 @@ func goldensIn(path, goldens string) ([]Location, error) {
 		}
 		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("the goldens at %s cannot be looked through, choose another directory for them: %w", goldens, reason.Of(err))
 	}
-	return found, err
+	return found, nil
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/goliathfs/goliathfs/internal/reason"
 )
 
 // DetachDead makes dir fit for a mount: it detaches the dead mounts of any FUSE
@@ -53,7 +55,7 @@ func RealDir(dir string) (string, error) {
 	}
 	parent, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	if err != nil {
-		return "", fmt.Errorf("the directory %s cannot be found: %w", dir, err)
+		return "", fmt.Errorf("the directory %s cannot be found: %w", dir, reason.Of(err))
 	}
 	unresolved := filepath.Join(parent, filepath.Base(abs))
 	if m, mounted, err := Top(unresolved); err == nil && mounted && m.IsFuse() {
@@ -73,13 +75,13 @@ func Check(dir string, nonEmpty bool) error {
 		if errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("there is no directory %s to mount at: create it first", dir)
 		}
-		return fmt.Errorf("the directory %s cannot be opened: %w", dir, err)
+		return fmt.Errorf("the directory %s cannot be opened, look at its rights: %w", dir, reason.Of(err))
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return fmt.Errorf("the directory %s cannot be looked at: %w", dir, err)
+		return fmt.Errorf("the directory %s cannot be looked at: %w", dir, reason.Of(err))
 	case !info.IsDir():
 		return fmt.Errorf("%s is no directory: name an empty directory to mount at", dir)
 	case !MayMount() && unix.Access(dir, unix.W_OK) != nil:

@@ -15,6 +15,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
+	"github.com/goliathfs/goliathfs/internal/reason"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/textfile"
@@ -50,23 +51,26 @@ var _ interface {
 // is made together with its parents. The folder itself may be reached through
 // symbolic links.
 func Open(name string, create bool) (*Dir, error) {
-	if create {
-		if err := os.MkdirAll(name, 0o777); err != nil {
-			return nil, fmt.Errorf("cannot make the folder: %w", err)
-		}
-	}
 	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) && create {
+		if err := os.MkdirAll(name, 0o777); err != nil {
+			return nil, fmt.Errorf("cannot make the folder, name one that can be made: %w", reason.Of(err))
+		}
+		info, err = os.Stat(name)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, missing(name)
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil, errors.New("a part of the name is a file, so no folder can be below it: name another one")
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("the folder cannot be looked at, name another one: %w", reason.Of(err))
 	case !info.IsDir():
-		return nil, errors.New("it is a file, name the folder that holds it")
+		return nil, errors.New("it is a file, name a folder")
 	}
 	root, err := os.OpenRoot(name)
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the folder: %w", err)
+		return nil, fmt.Errorf("cannot open the folder, look at its rights: %w", reason.Of(err))
 	}
 	return &Dir{root: root, sweep: create}, nil
 }

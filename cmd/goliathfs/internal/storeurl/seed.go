@@ -3,12 +3,14 @@ package storeurl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
+	"github.com/goliathfs/goliathfs/internal/reason"
 	"github.com/goliathfs/goliathfs/internal/regular"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/leftout"
@@ -34,7 +36,7 @@ func (o *Opener) seed(ctx context.Context, name string) (*staticfs.FS, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errors.New("there is no such file or folder, check the name")
 	case err != nil:
-		return nil, err
+		return nil, unread(err)
 	case info.IsDir():
 		files, leftOut, err := fromDir(ctx, name)
 		o.leftOut = append(o.leftOut, leftOut...)
@@ -51,16 +53,20 @@ func (o *Opener) seed(ctx context.Context, name string) (*staticfs.FS, error) {
 	}
 	data, err := regular.Read(name)
 	if err != nil {
-		return nil, err
+		return nil, unread(err)
 	}
 	return parse(data)
+}
+
+func unread(err error) error {
+	return fmt.Errorf("it cannot be read, name another file or folder or look at its rights: %w", reason.Of(err))
 }
 
 // fromDir reads a folder without what a killed copy or backup has left in it.
 func fromDir(ctx context.Context, name string) (*staticfs.FS, []leftout.Entry, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unread(err)
 	}
 	defer root.Close()
 	return staticfs.FromFS(ctx, complete{root.FS()})
