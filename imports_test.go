@@ -26,7 +26,7 @@ type importRule struct {
 var (
 	backends = []string{"vfs/memfs", "vfs/staticfs", "vfs/routefs", "vfs/badgerfs", "vfs/sqlitefs", "vfs/remotefs"}
 	// contractUsers stand on the contract and know no backend.
-	contractUsers = []string{"vfs/walk", "vfs/wrap", "vfs/iofs", "vfs/textfile", "vfs/leftout"}
+	contractUsers = []string{"vfs/batchread", "vfs/walk", "vfs/wrap", "vfs/iofs", "vfs/textfile", "vfs/leftout"}
 	library       = []string{"vfs/...", "fusebridge/...", "agentsim/..."}
 )
 

@@ -27,9 +27,9 @@ var leaves = map[string]map[string]string{
 		"Writer":  "that is its whole point",
 		"Remover": "that is its whole point",
 	},
-	"agentsim/internal/replay.faultFS":       {"*": "it stands for a damaged disk: what it does not have falls back on what fails"},
-	"cmd/goliathfs.side":                     {"*": "it carries a backend next to what it came from, and is none itself"},
-	"cmd/goliathfs.diffSide":                 {"*": "it carries a backend next to what it came from, and is none itself"},
+	"agentsim/internal/replay.faultFS": {"*": "it stands for a damaged disk: what it does not have falls back on what fails"},
+	"cmd/goliathfs.side":               {"*": "it carries a backend next to what it came from, and is none itself"},
+	"cmd/goliathfs.diffSide":           {"*": "it carries a backend next to what it came from, and is none itself"},
 	"cmd/goliathfs/internal/database.All": {
 		"Writer":  "a database is looked at as a whole, and written to in one namespace",
 		"Remover": "a database is looked at as a whole, and written to in one namespace",
@@ -77,7 +77,7 @@ func TestWrappersForwardEverything(t *testing.T) {
 			t.Errorf("%s is not among the wrappers found: %v", full, slices.Sorted(maps.Keys(found)))
 		}
 	}
-	for _, optional := range []string{"Remover", "Router", "Searcher", "Statter", "Watcher", "Writer"} {
+	for _, optional := range []string{"BatchReader", "Remover", "Router", "Searcher", "Statter", "Watcher", "Writer"} {
 		if !names[optional] {
 			t.Errorf("vfs.%s is not among the optional interfaces found: %v", optional, slices.Sorted(maps.Keys(names)))
 		}

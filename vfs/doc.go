@@ -10,8 +10,9 @@
 // every error, in a *fs.PathError.
 //
 // What stands on the contract is beside it: package walk goes through all files, or
-// the children of one directory; package wrap makes a backend read-only, or one of
-// a directory alone; package iofs makes it an io/fs.FS.
+// the children of one directory; package batchread reads many files at once; package
+// wrap makes a backend read-only, or one of a directory alone; package iofs makes it an
+// io/fs.FS.
 //
 // # Paths
 //
@@ -51,10 +52,10 @@
 //
 // # Writing a backend
 //
-// Implement Backend, and Writer, Remover, Statter, Watcher, Router and Searcher
-// where the store can; package revision makes revisions, package watch delivers
-// events in order, vpath.AppendKey makes byte keys that sort right, textfile.Check
-// has the limits of the built-in backends. Then call
+// Implement Backend, and Writer, Remover, Statter, Watcher, Router, Searcher and
+// BatchReader where the store can; package revision makes revisions, package watch
+// delivers events in order, vpath.AppendKey makes byte keys that sort right,
+// textfile.Check has the limits of the built-in backends. Then call
 // vfstest.TestBackend from a test: it checks every sentence of these comments.
 // A wrapper forwards each optional interface to an Inner, which falls back where
 // the backend inside lacks one.

@@ -25,6 +25,7 @@ var _ interface {
 	Watcher
 	Router
 	Searcher
+	BatchReader
 	io.Closer
 } = Inner{}
 

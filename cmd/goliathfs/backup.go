@@ -18,6 +18,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
+	"github.com/goliathfs/goliathfs/internal/listing"
 	"github.com/goliathfs/goliathfs/internal/reason"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/leftout"
@@ -210,11 +211,16 @@ func (b *backup) attempt(ctx context.Context, f *os.File) (unread []leftout.Entr
 		return nil, false, err
 	}
 	seen := map[string]vfs.Revision{}
-	for info, err := range walk.Files(ctx, b.store.Backend, "/") {
+	files := listing.New(b.store.Backend, listing.All, "/", "", listing.MaxPage)
+	for {
+		info, more, err := files.Next(ctx)
 		if err != nil {
 			return nil, false, err
 		}
-		file, err := vfs.Read(ctx, b.store.Backend, info.Path)
+		if !more {
+			break
+		}
+		file, err := files.Read(ctx)
 		switch {
 		case errors.Is(err, vfs.ErrNotFound):
 			return nil, false, nil
@@ -223,7 +229,7 @@ func (b *backup) attempt(ctx context.Context, f *os.File) (unread []leftout.Entr
 			seen[info.Path] = info.Revision
 			continue
 		case err != nil:
-			return nil, false, err
+			return nil, false, &fs.PathError{Op: "read", Path: info.Path, Err: err}
 		}
 		seen[file.Path] = file.Revision
 		b.files++

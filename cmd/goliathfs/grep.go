@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
 
@@ -184,14 +185,15 @@ func (g *grep) below(ctx context.Context, b vfs.Backend, path string) (looked bo
 			return looked, err
 		}
 		looked = true
-		if err := g.file(ctx, b, info.Path); err != nil {
+		f, err := files.Read(ctx)
+		if err := g.file(info.Path, f, err); err != nil {
 			return looked, err
 		}
 	}
 }
 
-func (g *grep) file(ctx context.Context, b vfs.Backend, path string) error {
-	f, err := vfs.Read(ctx, b, path)
+// file searches a file that was read, or could not be.
+func (g *grep) file(path string, f vfs.File, err error) error {
 	switch {
 	case errors.Is(err, vfs.ErrNotFound): // it went after it was listed
 		return nil
@@ -199,7 +201,7 @@ func (g *grep) file(ctx context.Context, b vfs.Backend, path string) error {
 		fmt.Fprintf(g.cmd.ErrOrStderr(), "not searched: %s: it is not text\n", g.out.name(path))
 		return nil
 	case err != nil:
-		return err
+		return &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	var lines []needle.Line
 	for line := range g.needle.Lines(f.Content, 0) {

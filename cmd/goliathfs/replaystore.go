@@ -75,3 +75,7 @@ func (s *replayStore) Write(ctx context.Context, path, content string, expected 
 func (s *replayStore) Search(ctx context.Context, dir string, opts vfs.SearchOptions) (vfs.Page, error) {
 	return vfs.Inner{Backend: s.Database}.Search(ctx, dir, opts)
 }
+
+func (s *replayStore) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResult, error) {
+	return vfs.Inner{Backend: s.Database}.ReadBatch(ctx, paths)
+}

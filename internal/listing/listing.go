@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/batchread"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -35,6 +36,11 @@ type Lister struct {
 	size  int // files of the next page; small at first and after a skip
 	page  []vfs.Info
 	last  bool // page is the last one
+
+	at    string           // the path of the last file
+	read  bool             // it was read
+	ahead []vfs.ReadResult // of that file, unless it was read, and of those that follow
+	batch int              // files that are read at once the next time; small at first
 }
 
 // The sizes of pages. The first is small: what ends a search, or a subtree that is
@@ -64,9 +70,36 @@ func (l *Lister) Next(ctx context.Context) (vfs.Info, bool, error) {
 	if len(l.page) == 0 {
 		return vfs.Info{}, false, nil
 	}
+	if len(l.ahead) > 0 && !l.read {
+		l.ahead = l.ahead[1:]
+	}
 	info := l.page[0]
 	l.page = l.page[1:]
+	l.at, l.read = info.Path, false
 	return info, true, nil
+}
+
+// firstBatch is small for the same reason as first.
+const firstBatch = 4
+
+// Read returns the file that Next returned last, once: files of one page are read many
+// at once, so one may be older than the call.
+func (l *Lister) Read(ctx context.Context) (vfs.File, error) {
+	if len(l.ahead) == 0 {
+		l.batch = min(max(2*l.batch, firstBatch), batchread.MaxFiles)
+		paths := make([]string, 1, min(l.batch, 1+len(l.page)))
+		paths[0] = l.at
+		for _, info := range l.page[:cap(paths)-1] {
+			paths = append(paths, info.Path)
+		}
+		var err error
+		if l.ahead, err = (vfs.Inner{Backend: l.b}).ReadBatch(ctx, paths); err != nil {
+			return vfs.File{}, err
+		}
+	}
+	r := l.ahead[0]
+	l.ahead, l.read = l.ahead[1:], true
+	return r.File, r.Err
 }
 
 // Skip passes over all that lies below dir, which is where the last file was.
@@ -74,6 +107,7 @@ func (l *Lister) Skip(dir string) {
 	for len(l.page) > 0 && strings.HasPrefix(l.page[0].Path, dir+"/") {
 		l.page = l.page[1:]
 	}
+	l.ahead = nil
 	if len(l.page) == 0 && !l.last {
 		l.after, l.size = vpath.Past(dir), min(first, l.most)
 	}

@@ -67,9 +67,9 @@ type grepItem struct {
 // run scans files from a mark until a bound is reached or all are done.
 func (g *grepper) run(ctx context.Context, dir string, m mark) error {
 	files := g.files(dir, m.path)
-	visit := func(info vfs.Info, start func(vfs.File) (int, error)) (done bool, err error) {
+	visit := func(info vfs.Info, f vfs.File, failed error, start func(vfs.File) (int, error)) (done bool, err error) {
 		g.spent.files++
-		if err := g.file(ctx, info, start); err != nil || g.end != nil {
+		if err := g.file(ctx, info, f, failed, start); err != nil || g.end != nil {
 			return true, err
 		}
 		if !g.bounds.bounded(g.spent) {
@@ -81,7 +81,8 @@ func (g *grepper) run(ctx context.Context, dir string, m mark) error {
 		return true, nil
 	}
 	if m.inside {
-		if done, err := visit(vfs.Info{Path: m.path}, m.resumeLine); done || err != nil {
+		f, err := g.c.b.Read(ctx, m.path)
+		if done, err := visit(vfs.Info{Path: m.path}, f, err, m.resumeLine); done || err != nil {
 			return err
 		}
 	}
@@ -93,7 +94,8 @@ func (g *grepper) run(ctx context.Context, dir string, m mark) error {
 		if !ok {
 			return nil
 		}
-		if done, err := visit(info, nil); done || err != nil {
+		f, err := files.Read(ctx)
+		if done, err := visit(info, f, err, nil); done || err != nil {
 			return err
 		}
 	}
@@ -121,10 +123,10 @@ func (m mark) resumeLine(f vfs.File) (int, error) {
 	return at, err
 }
 
-// file scans one file, from what start returns if a cursor was inside it.
-func (g *grepper) file(ctx context.Context, info vfs.Info, start func(vfs.File) (int, error)) error {
+// file scans one file that was read, or could not be, from what start returns if a
+// cursor was inside it.
+func (g *grepper) file(ctx context.Context, info vfs.Info, f vfs.File, err error, start func(vfs.File) (int, error)) error {
 	path := info.Path
-	f, err := g.c.b.Read(ctx, path)
 	switch code := CodeOf(err); {
 	case code == codes.NotFound && start != nil:
 		return stale(path)

@@ -28,6 +28,7 @@ var _ interface {
 	vfs.Watcher
 	vfs.Router
 	vfs.Searcher
+	vfs.BatchReader
 	Close() error
 } = (*FS)(nil)
 

@@ -85,6 +85,8 @@ func (s *FS) snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 		defer txn.Discard()
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: s.space.meta})
 		defer it.Close()
+		contents := newWalker(txn, s.space.content)
+		defer contents.it.Close()
 		move := it.Rewind
 		for {
 			err := ctx.Err()
@@ -98,7 +100,7 @@ func (s *FS) snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 			if !it.Valid() {
 				return
 			}
-			f, err := s.itemFile(txn, it.Item())
+			f, err := s.itemFile(txn, it.Item(), contents)
 			if !yield(f, err) || err != nil && !errors.Is(err, ErrDamaged) {
 				return
 			}
@@ -108,7 +110,7 @@ func (s *FS) snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 }
 
 // itemFile reads the file of a metadata item.
-func (s *FS) itemFile(txn *badger.Txn, item *badger.Item) (f vfs.File, err error) {
+func (s *FS) itemFile(txn *badger.Txn, item *badger.Item, contents *walker) (f vfs.File, err error) {
 	f.Path = vpath.ParseKey(item.Key()[len(s.space.meta):])
 	err = layout.Guard(func() error {
 		rec, err := s.itemRecord(item)
@@ -116,7 +118,7 @@ func (s *FS) itemFile(txn *badger.Txn, item *badger.Item) (f vfs.File, err error
 			return err
 		}
 		f.Info = rec.info(f.Path)
-		f.Content, err = s.st.getContent(txn, s.space, f.Path, rec)
+		f.Content, err = s.st.walkContent(txn, contents, s.space, f.Path, rec)
 		return err
 	})
 	return f, err

@@ -123,7 +123,7 @@ func (c *check) valueLogs() error {
 func (c *check) files() error {
 	var last *space
 	var owners map[vfs.Revision]string // to the first path that has it, in last
-	return c.walk(kindMeta, func(txn *badger.Txn, sp *space, path string) {
+	return c.walk(kindMeta, func(txn *badger.Txn, contents *walker, sp *space, path string) {
 		c.Files++
 		if err := vpath.CheckFile(path); err != nil {
 			c.report(Problem{Namespace: sp.name, Path: path, Err: err})
@@ -142,7 +142,7 @@ func (c *check) files() error {
 			} else {
 				owners[rec.revision] = path
 			}
-			content, err = c.st.getContent(txn, sp, path, rec)
+			content, err = c.st.walkContent(txn, contents, sp, path, rec)
 			return err
 		})
 		if err != nil {
@@ -154,7 +154,7 @@ func (c *check) files() error {
 
 // strays looks for contents without a file.
 func (c *check) strays() error {
-	return c.walk(kindContent, func(txn *badger.Txn, sp *space, path string) {
+	return c.walk(kindContent, func(txn *badger.Txn, _ *walker, sp *space, path string) {
 		if _, err := c.st.getRecord(txn, sp, path); errors.Is(err, vfs.ErrNotFound) {
 			c.report(Problem{Namespace: sp.name, Path: path, Err: damagedFile(sp.name, path, "its metadata is missing")})
 		}
@@ -162,10 +162,12 @@ func (c *check) strays() error {
 }
 
 // walk calls fn for every key of a kind.
-func (c *check) walk(kind byte, fn func(txn *badger.Txn, sp *space, path string)) error {
+func (c *check) walk(kind byte, fn func(txn *badger.Txn, contents *walker, sp *space, path string)) error {
 	return c.st.read(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{kind}})
 		defer it.Close()
+		contents := newWalker(txn, []byte{kindContent})
+		defer contents.it.Close()
 		for it.Rewind(); it.Valid(); it.Next() {
 			if err := c.ctx.Err(); err != nil {
 				return err
@@ -175,7 +177,7 @@ func (c *check) walk(kind byte, fn func(txn *badger.Txn, sp *space, path string)
 				c.report(Problem{Err: fmt.Errorf("%w: the key %q belongs to no file, so restore a backup", ErrDamaged, it.Item().Key())})
 				continue
 			}
-			fn(txn, c.space(name), path)
+			fn(txn, contents, c.space(name), path)
 		}
 		return nil
 	})

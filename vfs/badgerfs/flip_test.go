@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/batchread"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
@@ -77,6 +79,15 @@ func flipOne(t *testing.T, base string, files map[string]string) {
 		if err != nil && !errors.Is(err, badgerfs.ErrDamaged) || err == nil && f.Content != content {
 			t.Errorf("%s: Read %s: %d bytes, %v", where, path, len(f.Content), err)
 		}
+	}
+	each := 0
+	for f, err := range batchread.Files(t.Context(), s, slices.SortedFunc(maps.Keys(files), vpath.Compare)) {
+		if each++; err != nil && !errors.Is(err, badgerfs.ErrDamaged) || err == nil && f.Content != files[f.Path] {
+			t.Errorf("%s: in a batch, %s: %d bytes, %v", where, f.Path, len(f.Content), err)
+		}
+	}
+	if each != len(files) {
+		t.Errorf("%s: a batch yields %d files, want %d", where, each, len(files))
 	}
 }
 

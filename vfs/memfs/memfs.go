@@ -56,6 +56,7 @@ var _ interface {
 	vfs.Statter
 	vfs.Watcher
 	vfs.Searcher
+	vfs.BatchReader
 	io.Closer
 } = (*FS)(nil)
 

@@ -42,6 +42,7 @@ var _ interface {
 	vfs.Watcher
 	vfs.Router
 	vfs.Searcher
+	vfs.BatchReader
 	io.Closer
 } = (*Client)(nil)
 
@@ -209,6 +210,9 @@ func (c *Client) ask(ctx context.Context, req request, timer *time.Timer) (resul
 	}
 	if req.op == opSearch && s.version < withSearch { // then every file may hold the text
 		req.op, req.content = opList, ""
+	}
+	if req.op == opReadBatch && s.version < withBatch {
+		return result{}, nil, errNoBatch
 	}
 	call, err := s.start(req, nil)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/batchread"
 )
 
 // encoder appends values in a form of their own: integers as varints, strings
@@ -127,4 +128,18 @@ func (d *decoder) end() error {
 		d.fail("bytes are left over")
 	}
 	return d.err
+}
+
+// paths are those of a batch.
+func (d *decoder) paths() []string {
+	n := d.uint()
+	if n > batchread.MaxFiles {
+		d.fail("a batch asks for more files than any may have")
+		return nil
+	}
+	var paths []string
+	for range n {
+		paths = append(paths, d.string())
+	}
+	return paths
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
-var exported = cmp.AllowUnexported(hello{}, welcome{}, request{}, result{}, failure{}, event{})
+var exported = cmp.AllowUnexported(hello{}, welcome{}, request{}, result{}, batchResult{}, failure{}, event{})
 
 var moments = []time.Time{{}, time.UnixMilli(1795975586431), time.Unix(-1, 999_999_999), time.Unix(0, 0)}
 
@@ -40,7 +40,7 @@ func body(t *testing.T, m message) []byte {
 }
 
 func TestMessagesSurvive(t *testing.T) {
-	for _, r := range []request{{op: opRead}, {op: opSearch, content: "needle", fold: true}, {id: math.MaxUint64, op: opWatch, timeout: math.MaxInt64, path: "/a", content: "c\xff", expected: "e", after: "\uffff", limit: -5}} {
+	for _, r := range []request{{op: opRead}, {op: opSearch, content: "needle", fold: true}, {op: opReadBatch, batch: []string{"/a", "", "/\xff"}}, {op: opReadBatch}, {id: math.MaxUint64, op: opWatch, timeout: math.MaxInt64, path: "/a", content: "c\xff", expected: "e", after: "\uffff", limit: -5}} {
 		got, cancel, err := decodeClient(body(t, r))
 		if diff := cmp.Diff(r, got, exported); diff != "" || cancel || err != nil {
 			t.Errorf("%s, %t, %v", diff, cancel, err)
@@ -52,6 +52,9 @@ func TestMessagesSurvive(t *testing.T) {
 	}
 	for _, f := range files() {
 		r := result{id: 1, failure: failure{"c", "t"}, file: f, page: vfs.Page{Files: []vfs.Info{f.Info, {}}, Next: "/n"}, prefix: "/p", writable: true, shared: len(f.Content)%2 == 0}
+		if !f.ModTime.IsZero() {
+			r.batch = []batchResult{{file: f}, {failure: failure{"not-found", "none"}}, {}}
+		}
 		got, _, isEvent, err := decodeServer(body(t, r))
 		if diff := cmp.Diff(r, got, exported); diff != "" || isEvent || err != nil {
 			t.Errorf("%s, %t, %v", diff, isEvent, err)
@@ -107,7 +110,7 @@ func TestOldThatDoesNotFit(t *testing.T) {
 
 // FuzzDecode feeds every decoder; what one takes, it must give back.
 func FuzzDecode(f *testing.F) {
-	for _, encode := range []func(*encoder){hello{1, "t"}.encode, welcome{1, "r"}.encode, request{op: opList, path: "/"}.encode, request{op: opSearch, content: "x", fold: true}.encode,
+	for _, encode := range []func(*encoder){hello{1, "t"}.encode, welcome{1, "r"}.encode, request{op: opList, path: "/"}.encode, request{op: opSearch, content: "x", fold: true}.encode, request{op: opReadBatch, batch: []string{"/a"}}.encode, result{batch: []batchResult{{failure{"store", "s"}, vfs.File{Content: "c"}}}}.encode,
 		result{page: vfs.Page{Files: []vfs.Info{{Path: "/a", ModTime: moments[1]}}}}.encode, event{1, vfs.Event{Old: &vfs.File{}}}.encode,
 		cancellation(1).encode} {
 		e := encoder{}

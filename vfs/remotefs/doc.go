@@ -48,7 +48,8 @@
 //
 // Each side speaks the older one of the two versions of the protocol, from 1 on.
 // Version 1 has no search: a client takes every file of such an agent for one that
-// may hold the text.
+// may hold the text. Before version 3 there are no batches: a client reads such an
+// agent's files one by one.
 //
 // # Locks
 //

@@ -30,7 +30,7 @@ func FuzzServer(f *testing.F) {
 	var all []byte
 	for id, r := range []request{
 		{op: opRead, path: "/a"}, {op: opList, path: "/", limit: 5}, {op: opStat, path: "/a"}, {op: opWrite, path: "/a", content: "y", expected: "r"},
-		{op: opRemove, path: "/a", expected: "r"}, {op: opRoute, path: "/a"}, {op: opSearch, path: "/", content: "x", fold: true, limit: 5}, {op: opWatch, path: "/"},
+		{op: opRemove, path: "/a", expected: "r"}, {op: opRoute, path: "/a"}, {op: opSearch, path: "/", content: "x", fold: true, limit: 5}, {op: opReadBatch, batch: []string{"/a", "/b"}}, {op: opWatch, path: "/"},
 	} {
 		r.id = uint64(id)
 		f.Add(frameOf(f, r))

@@ -12,11 +12,13 @@ import (
 //
 //	1  read, list, stat, write, remove, route, watch
 //	2  search; of a route, whether other processes change its files
+//	3  readBatch
 const (
-	version    = 2
+	version    = 3
 	oldest     = 1
 	withSearch = 2
 	withShared = 2
+	withBatch  = 3
 )
 
 // magic begins a client's first frame, so that a stranger is told apart.
@@ -89,7 +91,8 @@ const (
 	opRoute
 	opWatch
 	opSearch
-	lastOp = opSearch
+	opReadBatch
+	lastOp = opReadBatch
 )
 
 // changes reports whether an op may change a file.
@@ -104,8 +107,9 @@ type request struct {
 	content  string // of write; the text of search
 	expected vfs.Revision
 	after    string
-	limit    int64 // of list and search
-	fold     bool  // of search
+	limit    int64    // of list and search
+	fold     bool     // of search
+	batch    []string // paths of readBatch
 }
 
 func (r request) encode(e *encoder) {
@@ -120,6 +124,12 @@ func (r request) encode(e *encoder) {
 	e.int(r.limit)
 	if r.op == opSearch {
 		e.bool(r.fold)
+	}
+	if r.op == opReadBatch {
+		e.uint(uint64(len(r.batch)))
+		for _, path := range r.batch {
+			e.string(path)
+		}
 	}
 }
 
@@ -146,6 +156,9 @@ func decodeClient(b []byte) (r request, cancel bool, err error) {
 		if r.op == opSearch {
 			r.fold = d.bool()
 		}
+		if r.op == opReadBatch {
+			r.batch = d.paths()
+		}
 	default:
 		d.fail("a message is not known")
 	}
@@ -164,7 +177,7 @@ func (hello) weight() int        { return 0 }
 func (welcome) weight() int      { return 0 }
 func (cancellation) weight() int { return 0 }
 func (r request) weight() int    { return len(r.content) }
-func (r result) weight() int     { return len(r.file.Content) }
+func (r result) weight() int     { return int(r.bytes()) - 256 }
 func (v event) weight() int      { return weight(v.Event) }
 
 // maxPage is the greatest number of files on a page; see vfs.ListOptions.
@@ -174,11 +187,12 @@ const maxPage = 256
 type result struct {
 	id       uint64
 	failure  failure
-	file     vfs.File // of read; its Info alone of write and stat
-	page     vfs.Page // of list and search
-	prefix   string   // of route
-	writable bool     // of route
-	shared   bool     // of route, only sent when it is set
+	file     vfs.File      // of read; its Info alone of write and stat
+	page     vfs.Page      // of list and search
+	prefix   string        // of route
+	writable bool          // of route
+	shared   bool          // of route, only sent when it is set, or with a batch
+	batch    []batchResult // of readBatch, only sent when there is any
 }
 
 // bytes returns about how much memory a result takes.
@@ -186,6 +200,9 @@ func (r result) bytes() int64 {
 	n := 256 + len(r.file.Content)
 	for _, info := range r.page.Files {
 		n += 64 + len(info.Path) + len(info.Revision)
+	}
+	for _, r := range r.batch {
+		n += 64 + len(r.file.Path) + len(r.file.Revision) + len(r.file.Content) + len(r.failure.text)
 	}
 	return int64(n)
 }
@@ -203,8 +220,11 @@ func (r result) encode(e *encoder) {
 	e.string(r.page.Next)
 	e.string(r.prefix)
 	e.bool(r.writable)
-	if r.shared {
-		e.bool(true)
+	if r.shared || len(r.batch) > 0 {
+		e.bool(r.shared)
+	}
+	if len(r.batch) > 0 {
+		encodeBatch(e, r.batch)
 	}
 }
 
@@ -247,6 +267,9 @@ func decodeServer(b []byte) (r result, v event, isEvent bool, err error) {
 		r.prefix, r.writable = d.string(), d.bool()
 		if len(d.b) > 0 {
 			r.shared = d.bool()
+		}
+		if len(d.b) > 0 {
+			r.batch = decodeBatch(&d)
 		}
 	case kindEvent:
 		isEvent = true

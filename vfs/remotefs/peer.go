@@ -236,6 +236,8 @@ func (p *peer) answer(ctx context.Context, req request) (res result) {
 			Text: req.content, Fold: req.fold,
 			ListOptions: vfs.ListOptions{After: req.after, Limit: int(req.limit)},
 		})
+	case opReadBatch:
+		res.batch, err = readBatch(ctx, b, req.batch)
 	case opRemove:
 		err = vfs.Remove(ctx, b, req.path, req.expected)
 	case opRoute:

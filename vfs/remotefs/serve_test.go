@@ -336,7 +336,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		}
 		return string(b)
 	}
-	if got := answer(1, "goliathfs", 3, ""); !strings.Contains(got, "version 2 of the protocol and this program version 3") {
+	if got := answer(1, "goliathfs", 4, ""); !strings.Contains(got, "version 3 of the protocol and this program version 4") {
 		t.Errorf("another version: %q", got)
 	}
 	for _, hello := range [][]any{{1, "stranger", 1, ""}, {2}, {1, "goliathfs", 1, strings.Repeat("x", 5000)}} {
@@ -354,7 +354,7 @@ func TestStrangeServer(t *testing.T) {
 	}{
 		"closes":   {"", "something else listens there"},
 		"chatters": {"220 mail.example ESMTP ready\r\n", "does not speak this protocol"},
-		"refuses":  {"\x00\x00\x00\x06\x02\x02\x03no!", "no!"},
+		"refuses":  {"\x00\x00\x00\x06\x02\x03\x03no!", "no!"},
 		"is newer": {"\x00\x00\x00\x03\x02\x09\x00", "speaks version 9"},
 	} {
 		t.Run(name, func(t *testing.T) {

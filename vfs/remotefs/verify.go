@@ -25,6 +25,8 @@ func (r request) verify(res result) error {
 	switch r.op {
 	case opRead:
 		return r.verifyFile(res.file)
+	case opReadBatch:
+		return r.verifyBatch(res.batch)
 	case opStat, opWrite:
 		return r.verifyInfo(res.file.Info)
 	case opList, opSearch:

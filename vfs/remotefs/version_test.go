@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/batchread"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 )
@@ -112,6 +113,13 @@ func TestOldAgent(t *testing.T) {
 	}
 	if f, err := c.Read(t.Context(), "/a"); err != nil || f.Content != "needle" {
 		t.Errorf("Read = %+v, %v", f, err)
+	}
+	var each []string
+	for f, err := range batchread.Files(t.Context(), c, []string{"/b/c", "/missing", "/a"}) {
+		each = append(each, f.Path+" "+f.Content+" "+vfs.Code(err))
+	}
+	if diff := cmp.Diff([]string{"/b/c hay ", "/missing  not-found", "/a needle "}, each); diff != "" {
+		t.Errorf("a batch, one by one (-want +got):\n%s", diff)
 	}
 	if route, err := c.Route(t.Context(), "/a"); err != nil || route != (vfs.Route{Prefix: "/", Writable: true}) {
 		t.Errorf("Route = %+v, %v", route, err)

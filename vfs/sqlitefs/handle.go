@@ -55,10 +55,10 @@ type handle struct {
 	rules bool  // triggers of the app ran at a change when the handle was made
 	max   int64 // the greatest content that is loaded, in bytes of the database
 
-	file, info, page, all *sql.Stmt
-	w                     writer
-	private               string    // the folder of a private copy, "" without one
-	id                    *identity // nil where it need not stay what it is, as a private copy
+	file, batch, info, page, all *sql.Stmt
+	w                            writer
+	private                      string    // the folder of a private copy, "" without one
+	id                           *identity // nil where it need not stay what it is, as a private copy
 }
 
 // writer is what changes the table: one connection of its own, or the pool when
@@ -68,7 +68,7 @@ type writer struct {
 	insert, update, delete *sql.Stmt
 	refused                error     // why some of these are nil
 	version                *sql.Stmt // changes when another connection commits
-	file                   *sql.Stmt // reads where the pages just written are at hand
+	file, batch            *sql.Stmt // read where the pages just written are at hand
 }
 
 // preparer is a pool or a connection.
@@ -86,7 +86,7 @@ func newHandle(ctx context.Context, db *sql.DB, readOnly bool) (*handle, error) 
 	if h.utf16 {
 		h.max *= 2 // one byte of ASCII takes two
 	}
-	for query, stmt := range map[string]**sql.Stmt{selectFile: &h.file, selectInfo: &h.info, selectPage: &h.page, selectAll: &h.all} {
+	for query, stmt := range map[string]**sql.Stmt{selectFile: &h.file, selectBatch: &h.batch, selectInfo: &h.info, selectPage: &h.page, selectAll: &h.all} {
 		var err error
 		if *stmt, err = db.PrepareContext(ctx, query); err != nil {
 			return nil, errors.Join(otherTable(err), h.closeStmts())
@@ -156,7 +156,7 @@ func (h *handle) pin(ctx context.Context, alone bool) (err error) {
 		}
 		p = w.conn
 	}
-	for query, stmt := range map[string]**sql.Stmt{selectFile: &w.file, `PRAGMA data_version`: &w.version} {
+	for query, stmt := range map[string]**sql.Stmt{selectFile: &w.file, selectBatch: &w.batch, `PRAGMA data_version`: &w.version} {
 		if *stmt, err = p.PrepareContext(ctx, query); err != nil {
 			return errors.Join(err, w.close())
 		}
@@ -203,7 +203,7 @@ func (w *writer) exec(ctx context.Context, stmt *sql.Stmt, args ...any) (sql.Res
 
 func (w *writer) close() error {
 	var errs []error
-	for _, stmt := range []*sql.Stmt{w.insert, w.update, w.delete, w.version, w.file} {
+	for _, stmt := range []*sql.Stmt{w.insert, w.update, w.delete, w.version, w.file, w.batch} {
 		if stmt != nil {
 			errs = append(errs, stmt.Close())
 		}
@@ -238,7 +238,7 @@ func (h *handle) keepLog(ctx context.Context) {
 
 func (h *handle) closeStmts() error {
 	errs := []error{h.w.close()}
-	for _, stmt := range []*sql.Stmt{h.file, h.info, h.page, h.all} {
+	for _, stmt := range []*sql.Stmt{h.file, h.batch, h.info, h.page, h.all} {
 		if stmt != nil {
 			errs = append(errs, stmt.Close())
 		}

@@ -59,9 +59,15 @@ func (s *FS) load(ctx context.Context, h *handle, stmt *sql.Stmt, path string) (
 	if err != nil {
 		return f, err
 	}
+	err = h.fill(&f, path, key, rev, bytes, content)
+	return f, err
+}
+
+// fill puts what a row at path holds into f, or says which rule of the table it breaks.
+func (h *handle) fill(f *loaded, path string, key, rev, bytes, content any) error {
 	pathKey, revision := scanned(key, rev) // a BLOB is neither
 	if err := checkRow(path, pathKey, revision); err != nil {
-		return f, err
+		return err
 	}
 	f.bytes, _ = bytes.(int64)
 	switch c := content.(type) {
@@ -72,7 +78,7 @@ func (s *FS) load(ctx context.Context, h *handle, stmt *sql.Stmt, path string) (
 	}
 	f.Info = h.infoOf(path, revision, int64(len(f.Content)))
 	f.Size = int64(len(f.Content))
-	return f, nil
+	return nil
 }
 
 // checkText refuses content that is no text or too large.

@@ -84,6 +84,17 @@ func TestBrokenRows(t *testing.T) {
 			t.Errorf("limit %d: %s", limit, diff)
 		}
 	}
+	asked := append(want, "/wrong-key", "/upper-key~", "/blob-path", "/no-revision", "/blob-revision", "/tab\there", "/back\\slash", "/missing")
+	results, err := s.ReadBatch(t.Context(), asked)
+	if err != nil || len(results) != len(asked) {
+		t.Fatalf("a batch of %d has %d results, %v", len(asked), len(results), err)
+	}
+	for i, path := range asked {
+		f, err := s.Read(t.Context(), path)
+		if diff := cmp.Diff(f, results[i].File); diff != "" || fmt.Sprint(results[i].Err) != fmt.Sprint(err) {
+			t.Errorf("%s in a batch: %v, read: %v %s", path, results[i].Err, err, diff)
+		}
+	}
 	for _, path := range []string{"/a", "/m", "/z"} {
 		if f, err := s.Read(t.Context(), path); err != nil || f.Content != "sound" {
 			t.Errorf("%s: %q, %v", path, f.Content, err)

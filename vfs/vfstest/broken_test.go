@@ -23,6 +23,17 @@ type broken struct {
 	remove func(ctx context.Context, path string, expected vfs.Revision) error
 	watch  func(ctx context.Context, dir string, fn func(vfs.Event)) error
 	search func(ctx context.Context, dir string, opts vfs.SearchOptions) (vfs.Page, error)
+	batch  func(ctx context.Context, paths []string) ([]vfs.ReadResult, error)
+}
+
+func (b *broken) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResult, error) {
+	if b.batch != nil {
+		return b.batch(ctx, paths)
+	}
+	if b.read == nil {
+		return b.FS.ReadBatch(ctx, paths)
+	}
+	return vfs.Inner{Backend: struct{ vfs.Backend }{b}}.ReadBatch(ctx, paths)
 }
 
 func (b *broken) Read(ctx context.Context, path string) (vfs.File, error) {
@@ -177,7 +188,7 @@ func TestUnsaid(t *testing.T) {
 	}
 }
 
-var faults = slices.Concat(listFaults, pageFaults, searchFaults, pathFaults, contentFaults, writeFaults, removeFaults, revisionFaults, raceFaults, watchFaults, interruptFaults)
+var faults = slices.Concat(listFaults, pageFaults, searchFaults, batchFaults, pathFaults, contentFaults, writeFaults, removeFaults, revisionFaults, raceFaults, watchFaults, interruptFaults)
 
 func TestSuiteCatches(t *testing.T) {
 	for _, f := range faults {
@@ -190,7 +201,7 @@ func TestSuiteCatches(t *testing.T) {
 
 // inOwnTests are the rules whose faults are not in the wrapped backend alone,
 // so that they have tests of their own.
-var inOwnTests = []string{"read/seed-copied", "write/read-only", "revision/recreate", "revision/form", "search/no-text", "search/peer",
+var inOwnTests = []string{"read/seed-copied", "write/read-only", "revision/recreate", "revision/form", "search/no-text", "search/peer", "batch/no-text",
 	"peer/sees", "peer/race", "peer/watch", "reopen/keeps", "reopen/revisions", "reopen/order"}
 
 func TestEveryRuleHasAFault(t *testing.T) {

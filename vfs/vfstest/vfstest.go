@@ -148,7 +148,7 @@ type rule struct {
 }
 
 // rules are all rules, by area.
-var rules = concat(listRules, pageRules, searchRules, pathRules, contentRules, writeRules, removeRules, revisionRules,
+var rules = concat(listRules, pageRules, searchRules, batchRules, pathRules, contentRules, writeRules, removeRules, revisionRules,
 	raceRules, watchRules, interruptRules, sharedRules, modelRules)
 
 func concat(areas ...[]rule) []rule {

@@ -27,6 +27,7 @@ var _ interface {
 	vfs.Watcher
 	vfs.Router
 	vfs.Searcher
+	vfs.BatchReader
 	io.Closer
 } = (*readOnly)(nil)
 
@@ -54,6 +55,10 @@ func (r *readOnly) Route(ctx context.Context, path string) (vfs.Route, error) {
 
 func (r *readOnly) Search(ctx context.Context, dir string, opts vfs.SearchOptions) (vfs.Page, error) {
 	return r.in.Search(ctx, dir, opts)
+}
+
+func (r *readOnly) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResult, error) {
+	return r.in.ReadBatch(ctx, paths)
 }
 
 func (r *readOnly) Close() error { return r.in.Close() }

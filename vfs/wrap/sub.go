@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/batchread"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -37,6 +38,7 @@ var _ interface {
 	vfs.Watcher
 	vfs.Router
 	vfs.Searcher
+	vfs.BatchReader
 	io.Closer
 } = (*sub)(nil)
 
@@ -48,6 +50,27 @@ func (s *sub) Read(ctx context.Context, path string) (vfs.File, error) {
 	f, err := s.in.Read(ctx, full)
 	f.Path = path
 	return f, err
+}
+
+// ReadBatch ends before the first path that is not one in the backend, whose error it
+// returns when it is asked for first.
+func (s *sub) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResult, error) {
+	full := make([]string, 0, min(len(paths), batchread.MaxFiles))
+	for _, path := range paths[:cap(full)] {
+		at, err := s.file(path)
+		if err != nil && len(full) == 0 {
+			return []vfs.ReadResult{{Err: err}}, ctx.Err()
+		}
+		if err != nil {
+			break
+		}
+		full = append(full, at)
+	}
+	results, err := s.in.ReadBatch(ctx, full)
+	for i := range results {
+		results[i].File.Path = paths[i]
+	}
+	return results, err
 }
 
 func (s *sub) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {

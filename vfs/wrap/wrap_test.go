@@ -94,6 +94,10 @@ func (r *recorder) Search(_ context.Context, dir string, _ vfs.SearchOptions) (v
 	return vfs.Page{}, r.note("search", dir)
 }
 
+func (r *recorder) ReadBatch(_ context.Context, paths []string) ([]vfs.ReadResult, error) {
+	return nil, r.note("batch", paths[0])
+}
+
 func (r *recorder) Close() error { return r.note("close", "") }
 
 // forwarded are a call for each interface that a backend may have, and what the
@@ -133,6 +137,10 @@ var forwarded = map[string]struct {
 		_, err := b.(vfs.Searcher).Search(ctx, "/d", vfs.SearchOptions{Text: "x"})
 		return err
 	}, "search", "/d"},
+	"BatchReader": {func(ctx context.Context, b vfs.Backend) error {
+		_, err := b.(vfs.BatchReader).ReadBatch(ctx, []string{"/f"})
+		return err
+	}, "batch", "/f"},
 	"Closer": {func(_ context.Context, b vfs.Backend) error { return b.(io.Closer).Close() }, "close", ""},
 }
 

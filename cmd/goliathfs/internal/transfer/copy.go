@@ -108,50 +108,23 @@ type copier struct {
 	surplus []vfs.Info    // of the destination; only the walk appends
 }
 
-// job is one file of the source, numbered so that steps are told in order
-// although the files are copied side by side.
-type job struct {
-	pair
-	n int
-}
-
-// written is what verify looks for.
-type written struct {
-	path     string
-	revision vfs.Revision
-	sum      uint64
-}
-
 func workers() int { return workersPerCPU * runtime.GOMAXPROCS(0) }
 
 func (c *copier) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	work := make(chan job)
+	batches, work := make(chan []job), make(chan job)
+	g.Go(func() error {
+		defer close(batches)
+		return c.walk(ctx, batches)
+	})
 	g.Go(func() error {
 		defer close(work)
-		n := 0
-		for p, err := range pairs(ctx, c.src, c.dst) {
-			if err != nil {
-				return err
-			}
-			if p.a == nil {
-				c.surplus = append(c.surplus, *p.b)
-				continue
-			}
-			c.sources++
-			select {
-			case work <- job{p, n}:
-				n++
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
+		return c.readAll(ctx, batches, work)
 	})
 	for range workers() {
 		g.Go(func() error {
 			for j := range work {
-				step, err := c.file(ctx, j.pair)
+				step, err := c.file(ctx, j)
 				if err != nil {
 					return err
 				}
@@ -163,11 +136,11 @@ func (c *copier) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// file copies one file and returns what it did, nil when there was nothing to
-// do. Its error ends the whole copy.
-func (c *copier) file(ctx context.Context, p pair) (*Step, error) {
+// file copies one file that was read, or could not be, and returns what it did, nil
+// when there was nothing to do. Its error ends the whole copy.
+func (c *copier) file(ctx context.Context, j job) (*Step, error) {
 	defer c.opts.Progress.Files.Add(1)
-	f, err := vfs.Read(ctx, c.src, p.path)
+	p, f, err := j.pair, j.read.File, j.read.Err
 	if errors.Is(err, vfs.ErrNotFound) {
 		return nil, nil // it went away meanwhile
 	}
@@ -176,7 +149,7 @@ func (c *copier) file(ctx context.Context, p pair) (*Step, error) {
 	}
 	action, expected := Create, vfs.Revision("")
 	if p.b != nil {
-		same, revision, err := c.compare(ctx, *p.b, f)
+		same, revision, err := c.compare(j)
 		switch {
 		case err != nil:
 			return failure(ctx, p.path, err)
@@ -202,20 +175,20 @@ func (c *copier) file(ctx context.Context, p pair) (*Step, error) {
 	return &Step{Action: action, Path: p.path}, nil
 }
 
-// compare reports whether the destination has the content of f already, and at
-// which revision it is. A file there that is no text differs.
-func (c *copier) compare(ctx context.Context, info vfs.Info, f vfs.File) (bool, vfs.Revision, error) {
-	if info.Size >= 0 && info.Size != int64(len(f.Content)) {
-		return false, info.Revision, nil
+// compare reports whether the destination has the content of the source already, and
+// at which revision it is. A file there that is no text differs.
+func (c *copier) compare(j job) (bool, vfs.Revision, error) {
+	if !j.alike() {
+		return false, j.b.Revision, nil
 	}
-	there, err := vfs.Read(ctx, c.dst, info.Path)
+	there, err := j.there.File, j.there.Err
 	switch {
 	case errors.Is(err, vfs.ErrNotText), errors.Is(err, vfs.ErrTooLarge):
-		return false, info.Revision, nil
+		return false, j.b.Revision, nil
 	case errors.Is(err, vfs.ErrNotFound):
 		return false, "", nil
 	}
-	return there.Content == f.Content, there.Revision, err
+	return there.Content == j.read.File.Content, there.Revision, err
 }
 
 func (c *copier) write(ctx context.Context, f vfs.File, expected vfs.Revision) error {
@@ -231,31 +204,6 @@ func (c *copier) write(ctx context.Context, f vfs.File, expected vfs.Revision) e
 		c.written = append(c.written, w)
 	})
 	return nil
-}
-
-// verify reads back what was written. A file that someone replaced since is
-// not ours to judge.
-func (c *copier) verify(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(workers())
-	for _, w := range c.written {
-		g.Go(func() error {
-			f, err := vfs.Read(ctx, c.dst, w.path)
-			switch {
-			case err == nil && f.Revision == w.revision && maphash.String(c.seed, f.Content) != w.sum:
-				err = errors.New("what is there now is not what was written, so the store or its disk is damaged")
-			case err == nil, errors.Is(err, vfs.ErrNotFound):
-				c.add(func(r *Result) { r.Verified++ })
-				return nil
-			}
-			step, err := failure(ctx, w.path, err)
-			if err == nil {
-				c.step(*step)
-			}
-			return err
-		})
-	}
-	return g.Wait()
 }
 
 // inOrder tells the step of file n, if it has one, once those of all files

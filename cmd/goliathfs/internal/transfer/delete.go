@@ -57,7 +57,9 @@ func (c *copier) unblock(ctx context.Context) error {
 	for _, b := range c.blocked {
 		step, err := failure(ctx, b.path, b.err)
 		if err == nil && room.has(b.path) {
-			step, err = c.file(ctx, b.pair)
+			again := []job{{pair: b.pair}}
+			c.read(ctx, again)
+			step, err = c.file(ctx, again[0])
 		}
 		if err != nil {
 			return err
