@@ -117,6 +117,7 @@ func TestEnds(t *testing.T) {
 	}
 	for name, b := range map[string]vfs.Backend{"batches": mem, "one by one": struct{ vfs.Backend }{mem}} {
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		errs = nil
 		for _, err := range batchread.Files(ctx, b, paths) {
 			errs = append(errs, err)
