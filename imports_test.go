@@ -24,7 +24,7 @@ type importRule struct {
 }
 
 var (
-	backends = []string{"vfs/memfs", "vfs/staticfs", "vfs/routefs", "vfs/badgerfs", "vfs/sqlitefs", "vfs/remotefs"}
+	backends = []string{"vfs/memfs", "vfs/staticfs", "vfs/routefs", "vfs/badgerfs", "vfs/sqlitefs", "vfs/postgresfs", "vfs/remotefs"}
 	// contractUsers stand on the contract and know no backend.
 	contractUsers = []string{"vfs/batchread", "vfs/walk", "vfs/wrap", "vfs/iofs", "vfs/textfile", "vfs/leftout"}
 	library       = []string{"vfs/...", "fusebridge/...", "agentsim/..."}
@@ -59,7 +59,7 @@ var importRules = append([]importRule{
 	{
 		reason: "the tools work on any backend, and bring the one that is their default",
 		from:   []string{"vfs/agenttool"},
-		never:  []string{"vfs/staticfs", "vfs/routefs", "vfs/badgerfs", "vfs/sqlitefs", "vfs/remotefs"},
+		never:  []string{"vfs/staticfs", "vfs/routefs", "vfs/badgerfs", "vfs/sqlitefs", "vfs/postgresfs", "vfs/remotefs"},
 	},
 	{
 		reason: "the mount shows any backend and is no agent",
@@ -89,7 +89,7 @@ var importRules = append([]importRule{
 	{
 		reason: "a replay runs on any machine: stores that need one are handed to it",
 		from:   []string{"agentsim/..."},
-		never:  []string{"fusebridge/...", "vfs/badgerfs", "vfs/sqlitefs", "vfs/remotefs"},
+		never:  []string{"fusebridge/...", "vfs/badgerfs", "vfs/sqlitefs", "vfs/postgresfs", "vfs/remotefs"},
 	},
 	{
 		reason: "a kind of scenario is one room: what all kinds share knows none of them",
@@ -150,6 +150,17 @@ var importRules = append([]importRule{
 		never:  []string{"github.com/ncruces/...", "database/sql", "database/sql/driver"},
 	},
 	{
+		reason: "one package knows pgx",
+		from:   append(library, "cmd/..."),
+		except: []string{"vfs/postgresfs/...", "cmd/..."},
+		never:  []string{"github.com/jackc/..."},
+	},
+	{
+		reason: "servers that are started for tests are no part of what ships",
+		from:   append(library, "cmd/..."),
+		never:  []string{"internal/pgcluster"},
+	},
+	{
 		reason: "one package knows go-fuse",
 		from:   append(library, "cmd/..."),
 		except: []string{"fusebridge/...", "cmd/..."},
@@ -189,11 +200,11 @@ func apart() []importRule {
 
 // onlyDirect are outside packages that the command must not import by itself,
 // although it reaches them through the one package that knows them.
-var onlyDirect = []string{"github.com/dgraph-io/...", "github.com/ncruces/...", "github.com/hanwen/...", "github.com/modelcontextprotocol/...", "github.com/tiktoken-go/...", "database/sql"}
+var onlyDirect = []string{"github.com/dgraph-io/...", "github.com/ncruces/...", "github.com/jackc/...", "github.com/hanwen/...", "github.com/modelcontextprotocol/...", "github.com/tiktoken-go/...", "database/sql"}
 
 // databases are the backends that one package of the command imports, so that
 // verbs ask every database the same.
-var databases = []string{"vfs/badgerfs", "vfs/sqlitefs"}
+var databases = []string{"vfs/badgerfs", "vfs/sqlitefs", "vfs/postgresfs"}
 
 // matches reports whether a package is one of the patterns.
 func matches(pkg string, patterns []string) bool {
@@ -324,6 +335,10 @@ func TestImportRulesBite(t *testing.T) {
 		{map[string][]string{"cmd/goliathfs": {"vfs/sqlitefs"}}, "verbs know databases by an interface"},
 		{map[string][]string{"cmd/goliathfs": {"github.com/dgraph-io/badger/v4"}}, "one package knows it"},
 		{map[string][]string{"vfs/remotefs": {"github.com/ncruces/go-sqlite3/driver"}}, "one package knows the SQLite driver"},
+		{map[string][]string{"vfs/remotefs": {"github.com/jackc/pgx/v5/pgxpool"}}, "one package knows pgx"},
+		{map[string][]string{"cmd/goliathfs": {"github.com/jackc/pgx/v5"}}, "one package knows it"},
+		{map[string][]string{"cmd/goliathfs": {"vfs/postgresfs"}}, "verbs know databases by an interface"},
+		{map[string][]string{"vfs/postgresfs": {"internal/pgcluster"}}, "no part of what ships"},
 		{map[string][]string{"agentsim": {"github.com/hanwen/go-fuse/v2/fuse"}}, "one package knows go-fuse"},
 		{map[string][]string{"agentsim": {"vfs/agenttool/tiktoken"}}, "does not carry the vocabularies"},
 		{map[string][]string{"agentsim/wire": {"github.com/modelcontextprotocol/go-sdk/mcp"}}, "one package knows the MCP SDK"},

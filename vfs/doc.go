@@ -1,7 +1,7 @@
 // Package vfs is the contract between stores of virtual text files and what
 // uses them: agent tools, a mount, a replay. It is for people who embed agent
 // files in a Go program and for people who write a backend. It holds no store
-// (see memfs, staticfs, routefs, badgerfs, sqlitefs, remotefs) and never touches
+// (see memfs, staticfs, routefs, badgerfs, sqlitefs, postgresfs, remotefs) and never touches
 // the host's file system.
 //
 // Call the package functions (Read, List, Write, Remove, Stat, Search, RouteOf,

@@ -1,0 +1,151 @@
+package postgresfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// storeError is a sentence for people in front of a cause for programs. It keeps the
+// driver's wording, with which users and hosts go along, out of the sentence.
+type storeError struct {
+	text   string
+	causes []error
+}
+
+func (e *storeError) Error() string   { return e.text }
+func (e *storeError) Unwrap() []error { return e.causes }
+
+var errClosed = fmt.Errorf("the store was closed, open it again: %w", fs.ErrClosed)
+
+// unsent is the failure to get a connection.
+type unsent struct{ error }
+
+func (u *unsent) Unwrap() error { return u.error }
+
+// Codes of the server; those that end a session have the class 57P.
+const (
+	undefinedTable        = "42P01"
+	undefinedDatabase     = "3D000"
+	insufficientPrivilege = "42501"
+	readOnlyTransaction   = "25006"
+	diskFull              = "53100"
+	tooManyConnections    = "53300"
+	queryCanceled         = "57014"
+	lockNotAvailable      = "55P03"
+	cannotConnectNow      = "57P03"
+	completionUnknown     = "40003"
+)
+
+// code returns the code of the server's error in err, "" when there is none.
+func code(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}
+
+// fate is what became of a statement that failed.
+type fate int
+
+const (
+	refused fate = iota // by the server, which changed nothing
+	clash               // refused because of others' transactions
+	away                // it was never sent, for there is no server to send it to
+	lost                // the connection ended, and the statement may have been carried out
+	ended               // by the context or the closing of the store, before it was sent
+)
+
+// fateOf tells what a failure means.
+func fateOf(err error) fate {
+	var none *unsent
+	c := code(err)
+	switch {
+	case errors.As(err, &none):
+		if errors.Is(err, context.Canceled) || errors.Is(err, fs.ErrClosed) || strings.HasPrefix(c, "28") || c == undefinedDatabase {
+			return ended
+		}
+		return away
+	case errors.Is(err, fs.ErrClosed):
+		return ended
+	case c == completionUnknown, strings.HasPrefix(c, "57P"), strings.HasPrefix(c, "08"):
+		return lost
+	case strings.HasPrefix(c, "40"):
+		return clash
+	case c != "":
+		return refused
+	case pgconn.SafeToRetry(err):
+		return away
+	}
+	var told *storeError
+	if errors.As(err, &told) || errors.Is(err, pgx.ErrNoRows) {
+		return refused
+	}
+	return lost
+}
+
+// reason returns what the server or the system said, without user, host or URL.
+func reason(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Message
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err.Error()
+	}
+	if errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) {
+		return "no answer came in time"
+	}
+	return "the connection was lost"
+}
+
+// explain turns a driver's error into one sentence that says what to do.
+func (d *database) explain(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if over := ctx.Err(); over != nil {
+		return over // the driver reports a lost connection, or a timeout
+	}
+	var told *storeError
+	if errors.As(err, &told) || errors.Is(err, errClosed) || errors.Is(err, pgx.ErrNoRows) || vfs.Code(err) != "store" && vfs.Code(err) != "canceled" {
+		return err
+	}
+	c := code(err)
+	switch {
+	case c == insufficientPrivilege, c == readOnlyTransaction:
+		return lacking(err)
+	case c == diskFull:
+		return &storeError{"the server's disk is full, make room there and try again", []error{syscall.ENOSPC, err}}
+	case c == queryCanceled, c == lockNotAvailable:
+		return &storeError{fmt.Sprintf("the server gave up (%s), try again, or raise its statement_timeout and lock_timeout", reason(err)), []error{err}}
+	case c == undefinedTable:
+		d.ready.Store(false)
+		return &storeError{"the tables of the store were removed while it was open, so open it again", []error{err}}
+	case c == undefinedDatabase:
+		return &storeError{fmt.Sprintf("the server has no such database (%s): create it, or name another", reason(err)), []error{fs.ErrNotExist, err}}
+	case strings.HasPrefix(c, "28"):
+		return &storeError{fmt.Sprintf("the server does not let this user in (%s): look at user, password and pg_hba.conf", reason(err)), []error{err}}
+	case c == tooManyConnections:
+		return &storeError{fmt.Sprintf("the server takes no more connections (%s): let others end, or raise max_connections", reason(err)), []error{vfs.ErrUnavailable, err}}
+	}
+	switch fateOf(err) {
+	case away, lost, clash:
+		return &storeError{fmt.Sprintf("the PostgreSQL server cannot be reached or does not answer (%s), try again when it does", reason(err)), []error{vfs.ErrUnavailable, err}}
+	}
+	if c != "" {
+		return &storeError{fmt.Sprintf("the server refused it (%s, SQLSTATE %s)", reason(err), c), []error{err}}
+	}
+	return fmt.Errorf("the database failed: %w", err)
+}
