@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -80,7 +81,7 @@ func (s *FS) Write(ctx context.Context, path, content string, expected vfs.Revis
 	if s.db.opts.ReadOnly {
 		return vfs.Info{}, vfs.ErrReadOnly
 	}
-	if err := vfs.CheckContent(content); err != nil {
+	if err := textfile.Check(content); err != nil {
 		return vfs.Info{}, err
 	}
 	now := s.db.opts.Now()
