@@ -33,13 +33,14 @@ func newBackup() *cobra.Command {
 		Long: `Write the whole store to the new file FILE, as it was at one moment, also while it
 is in use. SQLite gives a database, with all its tables; every other store a file
 of JSON lines that ends in a checksum, with all namespaces unless the URL names
-one. With --route it is the files that show. restore reads both forms.`,
-		Example: "  goliathfs backup badger:./store store.backup\n  goliathfs backup sqlite:./agent-files.db copy.db",
+one. With --route it is the files that show. restore reads both forms, and
+backup:FILE is a store to look at them. FILE can be - for standard output.`,
+		Example: "  goliathfs backup badger:./store store.backup\n  goliathfs backup sqlite:./agent-files.db copy.db\n  goliathfs backup unix:/tmp/agent.sock - | gzip > store.backup.gz",
 		GroupID: groupCare,
 		Args:    takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[1] == "-" {
-				return usagef("a backup is written to a file, name one, for example: goliathfs backup %s store.backup", shellWord(args[0]))
+				return backupToOutput(cmd, &flags, args[0])
 			}
 			if _, err := os.Lstat(args[1]); err == nil {
 				return fmt.Errorf("%s exists already and is not replaced, name another file", args[1])
@@ -111,20 +112,26 @@ type backup struct {
 }
 
 func (b *backup) write(ctx context.Context, f *os.File) error {
-	db, isDatabase := b.store.Base.(database.Database)
-	if _, ok := b.store.Base.(database.Snapshotter); ok && isDatabase && len(b.store.Spec.Routes) == 0 {
+	if db, ok := b.atOneMoment(); ok {
 		return b.snapshots(ctx, db, f)
 	}
 	return b.settled(ctx, f)
 }
 
-func (b *backup) begin(f *os.File) (*backupfile.Writer, error) {
+// atOneMoment returns the store as a database that has snapshots, if it is one.
+func (b *backup) atOneMoment() (database.Database, bool) {
+	db, ok := b.store.Base.(database.Database)
+	_, snapshots := b.store.Base.(database.Snapshotter)
+	return db, ok && snapshots && len(b.store.Spec.Routes) == 0
+}
+
+func (b *backup) begin(f io.Writer) (*backupfile.Writer, error) {
 	b.files = 0
 	return backupfile.NewWriter(f, b.store.Spec.URL.String(), time.Now())
 }
 
 // snapshots writes each namespace as it is at one moment.
-func (b *backup) snapshots(ctx context.Context, db database.Database, f *os.File) error {
+func (b *backup) snapshots(ctx context.Context, db database.Database, f io.Writer) error {
 	w, err := b.begin(f)
 	if err != nil {
 		return err

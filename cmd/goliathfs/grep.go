@@ -132,26 +132,14 @@ func (g *grep) everywhere(ctx context.Context, s *storeurl.Store, paths []string
 		}
 		return err
 	}
-	db, err := databaseOf(s)
-	if err != nil {
+	if _, err := spacesOf(s); err != nil {
 		return err
 	}
-	names, err := db.Namespaces(ctx)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		view, err := db.View(name)
-		if err != nil {
-			return err
-		}
+	return s.Parts[0].EachNamespace(ctx, func(name string, files vfs.Backend) error {
 		g.out.namespace = name
-		_, err = g.paths(ctx, view, paths)
-		if err := errors.Join(err, view.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
+		_, err := g.paths(ctx, files, paths)
+		return err
+	})
 }
 
 // paths searches at and below each path, and returns those where nothing is.

@@ -21,11 +21,11 @@ func newNamespaces() *cobra.Command {
 		Args:    takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
-				db, err := databaseOf(s)
+				spaces, err := spacesOf(s)
 				if err != nil {
 					return err
 				}
-				names, err := db.Namespaces(cmd.Context())
+				names, err := spaces.Namespaces(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -54,13 +54,13 @@ func newNamespaces() *cobra.Command {
 	return cmd
 }
 
-// databaseOf returns the database that a store is of, without its routes.
-func databaseOf(s *storeurl.Store) (database.Database, error) {
-	db, ok := s.Parts[0].Database()
+// spacesOf returns the namespaces of a store, without its routes.
+func spacesOf(s *storeurl.Store) (database.Spaces, error) {
+	spaces, ok := s.Parts[0].Spaces()
 	if !ok {
-		return nil, usagef("%s has no namespaces, badger: and sqlite: have", s.Spec.URL)
+		return nil, usagef("%s has no namespaces, badger:, sqlite: and backup: have", s.Spec.URL)
 	}
-	return db, nil
+	return spaces, nil
 }
 
 // namespace is what the verb prints as JSON of one.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,57 +19,112 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
+type restoreOptions struct{ triggers, force bool }
+
 func newRestore() *cobra.Command {
-	var triggers bool
+	var o restoreOptions
 	cmd := &cobra.Command{
-		Use:   "restore FILE STORE",
-		Short: "Make a store from a backup",
+		Use:   "restore FILE STORE [PATH…]",
+		Short: "Make a store from a backup, or take some files from it",
 		Long: `Fill an empty or new store with the files of a backup. The backup is read in full
 before anything is written, and nothing that exists is replaced. Badger gets the
 revisions and times of the backup, other stores new ones. The backup of a SQLite
-database becomes a new database file.`,
-		Example: "  goliathfs restore store.backup badger:./new-store",
+database becomes a new database file. FILE can be - for standard input, of which a
+copy is kept in the directory for temporary files meanwhile.
+
+With PATHs only the files at and below each are taken, into any store that can be
+written, of the namespace that STORE names. They get new revisions. A file that is
+there with the same text is left alone; one with another text is in the way, and then
+nothing is restored unless --force replaces it, which prints the revision that it had.`,
+		Example: "  goliathfs restore store.backup badger:./new-store\n  goliathfs restore store.backup unix:/tmp/agent.sock /notes/today.md\n  gunzip < store.backup.gz | goliathfs restore - badger:./new-store",
 		GroupID: groupCare,
-		Args:    takes(2, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			spec, err := new(storeFlags).spec(args[1])
-			if err != nil {
-				return err
-			}
-			switch spec.URL.Scheme {
-			case storeurl.Mem:
-				return usagef("%s is only in memory, so nothing would be there afterwards: name a badger: or sqlite: store that does not exist yet", spec.URL)
-			case storeurl.Dir:
-				return usagef("a backup is restored to a store, take its files from there: goliathfs restore %s badger:DIR, then goliathfs copy badger:DIR %s", shellWord(args[0]), shellWord(spec.URL.String()))
-			}
-			info, err := os.Stat(args[0])
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				return fmt.Errorf("there is no file %s, name the backup", args[0])
-			case err != nil:
-				return unreadBackup(args[0], err)
-			case info.IsDir():
-				return fmt.Errorf("%s is a directory, name the file of a backup", args[0])
-			case !info.Mode().IsRegular(): // it is read twice
-				return fmt.Errorf("%s is not a regular file, write the backup to one first", args[0])
-			}
-			f, err := os.Open(args[0])
-			if err != nil {
-				return unreadBackup(args[0], err)
-			}
-			defer f.Close()
-			if database.IsSQLite(f.Name()) {
-				return restoreSQLite(cmd, f, spec, triggers)
-			}
-			return restoreLines(cmd, f, spec)
-		},
+		Args:    takes(2, -1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0], args[1], args[2:]) },
 	}
-	cmd.Flags().BoolVar(&triggers, "triggers", false, "restore a database that has triggers on agent files, which run whenever one is written")
+	cmd.Flags().BoolVar(&o.triggers, "triggers", false, "restore a database that has triggers on agent files, which run whenever one is written")
+	cmd.Flags().BoolVar(&o.force, "force", false, "with PATHs: replace files that have another text")
 	return cmd
+}
+
+func (o *restoreOptions) run(cmd *cobra.Command, file, to string, paths []string) error {
+	spec, err := new(storeFlags).spec(to)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.force && len(paths) == 0:
+		return usagef("--force is for PATHs, a whole backup is restored to an empty or new store")
+	case o.triggers && len(paths) > 0:
+		return usagef("--triggers is for a whole database, leave it out to restore some files")
+	case spec.URL.Scheme == storeurl.Mem:
+		return usagef("%s is only in memory, so nothing would be there afterwards: name a badger: or sqlite: store that does not exist yet", spec.URL)
+	case spec.URL.Scheme == storeurl.Dir:
+		return usagef("a backup is restored to a store, take its files from there: goliathfs copy backup:%s %s", shellWord(storeurl.Escape(file)), shellWord(to))
+	case !spec.URL.ReadOnly && !spec.Writable("/"): // opening says more of mode=ro
+		return fmt.Errorf("%s is read-only, name a store that can be written", spec.URL)
+	}
+	if file == "-" {
+		return withStdinFile(cmd, func(f *os.File) error { return o.restore(cmd, f, spec, paths) })
+	}
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no file %s, name the backup", file)
+	case err != nil:
+		return unreadBackup(file, err)
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory, name the file of a backup", file)
+	case !info.Mode().IsRegular(): // it is read twice
+		return fmt.Errorf("%s is not a regular file, write the backup to one first, or restore - takes it from standard input", file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return unreadBackup(file, err)
+	}
+	defer f.Close()
+	return o.restore(cmd, f, spec, paths)
+}
+
+func (o *restoreOptions) restore(cmd *cobra.Command, f *os.File, spec storeurl.Spec, paths []string) error {
+	switch {
+	case len(paths) > 0:
+		return restoreSome(cmd, f.Name(), spec, paths, o.force)
+	case database.IsSQLite(f.Name()):
+		return restoreSQLite(cmd, f, spec, o.triggers)
+	}
+	return restoreLines(cmd, f, spec)
 }
 
 func unreadBackup(name string, err error) error {
 	return fmt.Errorf("the backup %s cannot be read, name another one or look at its rights: %w", name, reason.Of(err))
+}
+
+// withStdinFile runs fn with what comes on standard input, as a file.
+func withStdinFile(cmd *cobra.Command, fn func(*os.File) error) error {
+	if isTerminal(cmd.InOrStdin()) {
+		return usagef("a backup comes from a file or a program, for example: gunzip < store.backup.gz | %s - badger:./new-store", cmd.CommandPath())
+	}
+	dir, err := os.MkdirTemp("", "goliathfs-restore-")
+	if err != nil {
+		return fmt.Errorf("there is no room for a temporary file: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	f, err := os.Create(filepath.Join(dir, "standard-input"))
+	if err != nil {
+		return fmt.Errorf("there is no room for a temporary file: %w", err)
+	}
+	defer f.Close()
+	_, err = await(cmd.Context(), func() (int64, error) { return io.Copy(f, cmd.InOrStdin()) })
+	switch {
+	case cmd.Context().Err() != nil:
+		return cmd.Context().Err()
+	case err != nil:
+		return fmt.Errorf("cannot keep standard input: %w", err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return fn(f)
 }
 
 // restoreSQLite looks at a whole database, copies it to its new place and opens it

@@ -27,8 +27,8 @@ func newRoot() *cobra.Command {
 		Long: `Goliathfs keeps, looks at, mounts and replays an agent's virtual text files.
 
 A store is named by a URL: mem:, mem:SEED, static:SEED, badger:DIR,
-sqlite:FILE, unix:SOCKET or tcp:127.0.0.1:PORT; dir:PATH is a folder of this
-machine, for copy and diff. SEED is a folder, a .json object of path to content,
+sqlite:FILE, backup:FILE, unix:SOCKET or tcp:127.0.0.1:PORT; dir:PATH is a folder
+of this machine, for copy and diff. SEED is a folder, a .json object of path to content,
 or a .txtar. Badger and SQLite take ?namespace=N, or * for a read-only view of
 all. Put another store at a directory with --route /prefix=URL (or URL,ro for
 read-only), as often as needed.

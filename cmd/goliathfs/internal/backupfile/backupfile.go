@@ -100,11 +100,35 @@ var ErrFormat = errors.New("this is no whole backup of goliathfs")
 // yields. That the backup is whole is known only when it has ended without one.
 func Read(r io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
+		for found, err := range scan(r) {
+			if !yield(found.Record, err) {
+				return
+			}
+		}
+	}
+}
+
+// located is a file and where its line is.
+type located struct {
+	Record
+	at   int64  // of the first byte
+	text []byte // without its end; valid until the next one
+}
+
+// scan is Read that tells where the files are.
+func scan(r io.Reader) iter.Seq2[located, error] {
+	return func(yield func(located, error) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(nil, maxLine)
+		var begin, end int64 // of the line
+		lines.Split(func(data []byte, atEnd bool) (int, []byte, error) {
+			n, text, err := bufio.ScanLines(data, atEnd)
+			begin, end = end, end+int64(n)
+			return n, text, err
+		})
 		sum, files, ended := sha256.New(), 0, false
 		fail := func(format string, args ...any) {
-			yield(Record{}, fmt.Errorf("%w: "+format, append([]any{ErrFormat}, args...)...))
+			yield(located{}, fmt.Errorf("%w: "+format, append([]any{ErrFormat}, args...)...))
 		}
 		if !lines.Scan() || !isHeader(lines.Bytes()) {
 			fail("its first line does not say so")
@@ -131,7 +155,7 @@ func Read(r io.Reader) iter.Seq2[Record, error] {
 			}
 			addLine(sum, lines.Bytes())
 			files++
-			if !yield(l.record(), nil) {
+			if !yield(located{l.record(), begin, lines.Bytes()}, nil) {
 				return
 			}
 		}

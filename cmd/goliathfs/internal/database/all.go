@@ -17,15 +17,40 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// All shows every namespace of a database as one read-only store: a directory for
-// each that holds files, with the name that Segment gives it. Namespaces that come
-// later show, too. It is safe for concurrent use.
+// Spaces holds the files of several namespaces.
+type Spaces interface {
+	// Namespaces returns the names of those that hold files, in order.
+	Namespaces(ctx context.Context) ([]string, error)
+	// Space returns the files of one, which whoever took them closes. fs.ErrInvalid: no
+	// store can have that name.
+	Space(name string) (Space, error)
+}
+
+// Space is the files of one namespace.
+type Space interface {
+	vfs.Backend
+	io.Closer
+}
+
+// SpacesOf returns the namespaces of a database.
+func SpacesOf(db Database) Spaces { return spaces{db} }
+
+// spaces are those of a database.
+type spaces struct{ db Database }
+
+func (s spaces) Namespaces(ctx context.Context) ([]string, error) { return s.db.Namespaces(ctx) }
+
+func (s spaces) Space(name string) (Space, error) { return s.db.View(name) }
+
+// All shows every namespace as one read-only store: a directory for each that holds
+// files, with the name that Segment gives it. Namespaces that come later show, too. It
+// is safe for concurrent use.
 type All struct {
-	db Database
+	from Spaces
 
 	mu    sync.Mutex
-	views map[string]Database // every one that was opened, by namespace; guarded by mu
-	shown *all                // replaced when the namespaces change; guarded by mu
+	views map[string]Space // every one that was opened, by namespace; guarded by mu
+	shown *all             // replaced when the namespaces change; guarded by mu
 }
 
 // all is the store as it is for as long as the same namespaces hold files.
@@ -47,8 +72,12 @@ var _ interface {
 } = (*All)(nil)
 
 // NewAll returns the namespaces of a database, which the caller closes after it.
-func NewAll(ctx context.Context, db Database) (*All, error) {
-	a := &All{db: db, views: map[string]Database{}}
+func NewAll(ctx context.Context, db Database) (*All, error) { return AllOf(ctx, spaces{db}) }
+
+// AllOf returns the namespaces of something else than a database, which the caller
+// closes after it.
+func AllOf(ctx context.Context, from Spaces) (*All, error) {
+	a := &All{from: from, views: map[string]Space{}}
 	if _, err := a.look(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -57,7 +86,7 @@ func NewAll(ctx context.Context, db Database) (*All, error) {
 
 // look asks which namespaces there are.
 func (a *All) look(ctx context.Context) (*all, error) {
-	names, err := a.db.Namespaces(ctx)
+	names, err := a.from.Namespaces(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -95,11 +124,11 @@ func (a *All) look(ctx context.Context) (*all, error) {
 }
 
 // view returns the files of one namespace. mu is held.
-func (a *All) view(name string) (Database, error) {
+func (a *All) view(name string) (Space, error) {
 	if view, ok := a.views[name]; ok {
 		return view, nil
 	}
-	view, err := a.db.View(name)
+	view, err := a.from.Space(name)
 	if err == nil {
 		a.views[name] = view
 	}
@@ -293,8 +322,14 @@ func (a *All) TooLong(ctx context.Context) ([]leftout.Entry, error) {
 	return found, nil
 }
 
-// Database returns the database.
-func (a *All) Database() Database { return a.db }
+// Spaces returns what is shown.
+func (a *All) Spaces() Spaces { return a.from }
+
+// Database returns the database, and false when it is something else.
+func (a *All) Database() (Database, bool) {
+	s, ok := a.from.(spaces)
+	return s.db, ok
+}
 
 // Close closes the views that were opened, not the database.
 func (a *All) Close() error {
@@ -304,6 +339,6 @@ func (a *All) Close() error {
 	for _, view := range a.views {
 		errs = append(errs, view.Close())
 	}
-	a.views = map[string]Database{}
+	a.views = map[string]Space{}
 	return errors.Join(errs...)
 }

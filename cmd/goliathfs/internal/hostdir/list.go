@@ -7,8 +7,8 @@ import (
 	"path"
 	"slices"
 	"sort"
-	"strings"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/pages"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/leftout"
@@ -17,48 +17,10 @@ import (
 
 // List implements vfs.Backend over the list taken at the first call.
 func (d *Dir) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {
-	opts, err := opts.Checked()
-	if err != nil {
-		return vfs.Page{}, err
-	}
-	if err := vpath.Check(dir); err != nil {
-		return vfs.Page{}, err
-	}
 	if err := d.load(ctx); err != nil {
 		return vfs.Page{}, err
 	}
-	var page vfs.Page
-	add := func(info vfs.Info) bool {
-		if len(page.Files) == opts.Limit {
-			page.Next = page.Files[opts.Limit-1].Path
-			return false
-		}
-		page.Files = append(page.Files, info)
-		return true
-	}
-	if dir != "/" && vpath.Compare(opts.After, dir) < 0 {
-		if i := d.search(dir, false); i < len(d.files) && d.files[i].Path == dir {
-			add(d.files[i])
-		}
-	}
-	from := strings.TrimSuffix(dir, "/") + "/" // siblings such as dir + "-x" sort before it
-	if vpath.Compare(opts.After, from) > 0 {
-		from = opts.After
-	}
-	for _, info := range d.files[d.search(from, true):] {
-		if !vpath.Within(info.Path, dir) || !add(info) {
-			break
-		}
-	}
-	return page, nil
-}
-
-// search returns the index of the first file at bound, or after it.
-func (d *Dir) search(bound string, exclusive bool) int {
-	return sort.Search(len(d.files), func(i int) bool {
-		c := vpath.Compare(d.files[i].Path, bound)
-		return c > 0 || c == 0 && !exclusive
-	})
+	return pages.Of(d.files, dir, opts)
 }
 
 // LeftOut returns what in the folder cannot be a virtual file.

@@ -67,17 +67,25 @@ func (o *Opener) all(ctx context.Context, u URL, want Want) (vfs.Backend, error)
 		return nil, err
 	}
 	all, err := database.NewAll(ctx, b.(database.Database))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		o.closeLater(all)
 	}
-	o.closeLater(all)
-	return all, nil
+	return all, err
+}
+
+// allOf shows every namespace of something else than a database.
+func (o *Opener) allOf(ctx context.Context, from database.Spaces) (vfs.Backend, error) {
+	all, err := database.AllOf(ctx, from)
+	if err == nil {
+		o.closeLater(all)
+	}
+	return all, err
 }
 
 // Database returns the database that the part is of, in full or one namespace of it.
 func (p Part) Database() (database.Database, bool) {
 	if all, ok := p.Backend.(*database.All); ok {
-		return all.Database(), true
+		return all.Database()
 	}
 	db, ok := p.Backend.(database.Database)
 	return db, ok

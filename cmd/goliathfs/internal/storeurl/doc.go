@@ -9,6 +9,7 @@
 //	sqlite:FILE[?namespace=N][&mode=ro]
 //	unix:SOCKET                   a running agent
 //	tcp:127.0.0.1:PORT?token-file=F
+//	backup:FILE[?namespace=N]     what goliathfs backup wrote, read-only
 //	dir:PATH                      a host folder, for copy and diff
 //
 // In a name, "?", "&", "%" and "," are written %3F, %26, %25 and %2C.

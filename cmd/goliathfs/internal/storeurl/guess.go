@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/backupfile"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 )
 
@@ -24,6 +25,8 @@ func guess(raw string) string {
 		return spelled(Static, name, "") + ", or " + spelled(Dir, name, "") + " for copy and diff"
 	case info.Mode()&fs.ModeSocket != 0:
 		return spelled(Unix, name, "")
+	case backupfile.Is(name):
+		return spelled(Backup, name, query)
 	case filepath.Ext(name) == ".json", filepath.Ext(name) == ".txtar":
 		return spelled(Static, name, "")
 	case info.Mode().IsRegular() && database.IsSQLite(name):

@@ -9,13 +9,19 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/backupfile"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
+// namespaced is one namespace of what may hold several.
+type namespaced interface {
+	Namespaces(ctx context.Context) ([]string, error)
+}
+
 // known refuses a namespace that a verb would only look at and that holds no
 // file: a mistyped name would pass for an empty store.
-func known(ctx context.Context, u URL, want Want, db database.Database) error {
+func known(ctx context.Context, u URL, want Want, db namespaced) error {
 	if u.Namespace == "" || want.Write {
 		return nil
 	}
@@ -68,7 +74,7 @@ type Elsewhere struct {
 func (s *Store) Elsewhere(ctx context.Context) ([]Elsewhere, error) {
 	var found []Elsewhere
 	for _, part := range s.Parts {
-		db, ok := part.Backend.(database.Database)
+		db, ok := part.Backend.(namespaced)
 		if !ok || part.URL.Namespace != "" {
 			continue
 		}
@@ -97,7 +103,7 @@ func (s *Store) Elsewhere(ctx context.Context) ([]Elsewhere, error) {
 func (s *Store) Others(ctx context.Context) ([]Elsewhere, error) {
 	var found []Elsewhere
 	for _, part := range s.Parts {
-		db, ok := part.Backend.(database.Database)
+		db, ok := part.Backend.(namespaced)
 		if !ok || part.URL.Namespace != "" {
 			continue
 		}
@@ -116,19 +122,33 @@ func (s *Store) Others(ctx context.Context) ([]Elsewhere, error) {
 	return found, nil
 }
 
+// Spaces returns the namespaces of a database or a backup, and false when the part is
+// neither.
+func (p Part) Spaces() (database.Spaces, bool) {
+	switch b := p.Backend.(type) {
+	case *database.All:
+		return b.Spaces(), true
+	case database.Database:
+		return database.SpacesOf(b), true
+	case *backupfile.Files:
+		return backupSpaces{b.Store()}, b.Store().HasNamespaces()
+	}
+	return nil, false
+}
+
 // EachNamespace calls fn with every namespace of the part that holds files, each
-// with its name, or with the part alone and "" when it is no database.
+// with its name, or with the part alone and "" when it has none.
 func (p Part) EachNamespace(ctx context.Context, fn func(name string, files vfs.Backend) error) error {
-	db, ok := p.Database()
+	spaces, ok := p.Spaces()
 	if !ok {
 		return fn("", p.Backend)
 	}
-	names, err := db.Namespaces(ctx)
+	names, err := spaces.Namespaces(ctx)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		view, err := db.View(name)
+		view, err := spaces.Space(name)
 		if errors.Is(err, fs.ErrInvalid) {
 			continue // rows that another program wrote, which no store shows
 		}

@@ -23,6 +23,7 @@ const (
 	SQLite Scheme = "sqlite"
 	Unix   Scheme = "unix"
 	TCP    Scheme = "tcp"
+	Backup Scheme = "backup"
 	Dir    Scheme = "dir"
 )
 
@@ -56,6 +57,7 @@ func forms() []form {
 		{scheme: SQLite, usage: "sqlite:FILE[?namespace=N][&mode=ro]", target: "a database file", params: []string{paramNamespace, paramMode}, kind: database.SQLite{}},
 		{scheme: Unix, usage: "unix:SOCKET", target: "a socket"},
 		{scheme: TCP, usage: "tcp:127.0.0.1:PORT?token-file=FILE", target: "an address", params: []string{paramToken}},
+		{scheme: Backup, usage: "backup:FILE[?namespace=N]", target: "the file of a backup", params: []string{paramNamespace}},
 		{scheme: Dir, usage: "dir:PATH", target: "a folder"},
 	}
 }
