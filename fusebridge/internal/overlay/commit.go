@@ -86,19 +86,14 @@ func (o *Overlay) lose(d *draft, why fuse.Status) {
 // lock is held.
 func (o *Overlay) adopt(d *draft, c *claim, info vfs.Info, text string, changes uint64, notes *tree.Changes) {
 	f := d.file
-	d.base, d.safe = info.Revision, changes
-	f.Rev = info.Revision
+	o.standFor(d, c.path, info, changes)
 	if d.changes == changes { // else someone typed meanwhile
 		d.apply(Committed)
-		if !info.ModTime.IsZero() {
-			f.ModTime = info.ModTime.UnixNano()
-		}
+		setModTime(f, info)
 		for _, h := range d.handles {
 			h.typed = false
 		}
 	}
-	delete(o.hidden, c.path)
-	o.commits.add(info.Revision)
 	switch shown := o.Tree.FileAt(c.path); {
 	case shown == f:
 	case !c.passed: // it had lost its name to an agent's file, which is gone
@@ -106,8 +101,30 @@ func (o *Overlay) adopt(d *draft, c *claim, info vfs.Info, text string, changes 
 	case f.Known(): // the agent was quicker
 		f.Pinned = &text
 	}
-	for dir := o.Tree.DirAt(vpath.Dir(c.path)); dir != nil; dir = dir.Parent {
-		dir.Stays = false // it lasts as long as its files now
+	lastsAsFiles(o.Tree.DirAt(vpath.Dir(c.path)))
+}
+
+// standFor lets a node stand for the revision of path that its draft was committed as,
+// when it had changed so many times. The tree's lock is held.
+func (o *Overlay) standFor(d *draft, path string, info vfs.Info, changes uint64) {
+	d.file.Rev, d.base, d.safe = info.Revision, info.Revision, changes
+	delete(o.hidden, path)
+	o.commits.add(info.Revision)
+}
+
+// setModTime takes over the time of a commit, if the store tells one. The tree's lock is
+// held.
+func setModTime(f *tree.File, info vfs.Info) {
+	if !info.ModTime.IsZero() {
+		f.ModTime = info.ModTime.UnixNano()
+	}
+}
+
+// lastsAsFiles notes of a directory in which a file was committed, and those above it,
+// that they last as long as their files. The tree's lock is held.
+func lastsAsFiles(dir *tree.Dir) {
+	for ; dir != nil; dir = dir.Parent {
+		dir.Stays = false
 	}
 }
 

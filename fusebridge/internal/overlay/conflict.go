@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -24,7 +25,11 @@ type conflicts struct {
 	limit     int64  // bytes of all of them
 	log       *slog.Logger
 	preserved atomic.Uint64
-	reached   atomic.Bool // the limit was reached when it was looked at last
+
+	mu      sync.Mutex // guards what follows, and is held while the folder is measured
+	total   int64      // bytes in the folder when it was measured last
+	since   int64      // bytes put there since
+	reached bool       // total is at the limit
 }
 
 func newConflicts(o Options) *conflicts {
@@ -46,13 +51,17 @@ func (c *conflicts) check() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", folderHint, err)
 	}
+	c.mu.Lock()
 	c.measure(dir)
+	c.mu.Unlock()
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // full returns an error while the texts kept aside have reached the limit.
 func (c *conflicts) full() error {
-	if !c.reached.Load() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.reached {
 		return nil
 	}
 	dir, err := c.folder()
@@ -62,7 +71,20 @@ func (c *conflicts) full() error {
 	return fmt.Errorf("the edits kept in %s have reached %d bytes, so no new one is begun: look through them and remove what is not needed: %w", dir, c.limit, syscall.ENOSPC)
 }
 
-// measure reports whether the folder has reached the limit.
+// measureAfter is the part of the limit after which the folder is measured again. It may
+// be that of other mounts, too, and reading it at each text would take longer and longer.
+const measureAfter = 16
+
+// grew notes that a text was put into the folder.
+func (c *conflicts) grew(dir string, bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.since += bytes; c.total+c.since >= c.limit || c.since >= c.limit/measureAfter {
+		c.measure(dir)
+	}
+}
+
+// measure reports whether the folder has reached the limit. The lock is held.
 func (c *conflicts) measure(dir string) bool {
 	total := int64(0)
 	entries, _ := os.ReadDir(dir)
@@ -72,10 +94,10 @@ func (c *conflicts) measure(dir string) bool {
 		}
 	}
 	full := total >= c.limit
-	if full && !c.reached.Load() {
+	if full && !c.reached {
 		c.log.Warn("the edits kept aside have reached the limit: look through them and remove what is not needed, until then no new edit is begun", "folder", dir, "bytes", total, "limit", c.limit)
 	}
-	c.reached.Store(full)
+	c.total, c.since, c.reached = total, 0, full
 	return full
 }
 
@@ -90,7 +112,7 @@ func (c *conflicts) preserve(path, text string, why error) bool {
 	}
 	c.preserved.Add(1)
 	c.log.Warn("an edit was refused, what was typed is kept aside", "path", path, "because", reason(why), "kept", file)
-	c.measure(filepath.Dir(file))
+	c.grew(filepath.Dir(file), int64(len(text)))
 	return true
 }
 

@@ -73,6 +73,14 @@ func (d *draft) install(changes uint64) {
 	}
 }
 
+// whole refuses a text with a hole. The tree's lock is held.
+func (d *draft) whole() fuse.Status {
+	if d.state == Refused && d.why != fuse.Status(syscall.ESTALE) {
+		return d.why
+	}
+	return fuse.OK
+}
+
 // limit returns how long data may get.
 func (d *draft) limit() uint64 {
 	if d.state == Temporary {

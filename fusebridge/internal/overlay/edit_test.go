@@ -177,6 +177,20 @@ func TestBounds(t *testing.T) {
 			t.Error(status)
 		}
 	})
+	t.Run("aside of two mounts", func(t *testing.T) {
+		mem := newMem(t, map[string]string{"/f": "old"})
+		k := newKernel(t, mem, overlay.Options{ConflictBytes: 1000})
+		f := k.must("/f", rewrite)
+		f.write(strings.Repeat("x", 100))
+		agent(t, mem, "/f", "the agent's")
+		if err := os.WriteFile(filepath.Join(k.state, "conflicts", "of another mount"), make([]byte, 950), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f.close()
+		if _, status := k.open("/f", appendTo); status != fuse.Status(syscall.ENOSPC) {
+			t.Errorf("beginning a new edit: %v", status)
+		}
+	})
 	t.Run("aside", func(t *testing.T) {
 		mem := newMem(t, map[string]string{"/f": "old", "/g": "old"})
 		k := newKernel(t, mem, overlay.Options{ConflictBytes: 10})

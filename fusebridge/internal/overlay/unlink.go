@@ -14,18 +14,6 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
-// hiding is a file that the store has and the mount does not show under its path.
-type hiding struct {
-	rev vfs.Revision
-	now *tree.File // the temporary file that it is now, nil when that is removed and another file is to take its place
-}
-
-// storedRevision is a revision of the store.
-type storedRevision struct {
-	path string
-	rev  vfs.Revision
-}
-
 // Unlink removes a file. What is being committed to it is first, so that the removal is
 // of that and not refused.
 func (o *Overlay) Unlink(cancel <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
@@ -96,48 +84,11 @@ func (o *Overlay) unlinkFile(cancel <-chan struct{}, f *tree.File) (again bool, 
 	return false, fuse.OK
 }
 
-// behind returns what the store has behind a name, which is to go with it. The tree's
-// lock is held.
-func (o *Overlay) behind(d *draft) []storedRevision {
-	f := d.file
-	switch {
-	case f.Rev != "":
-		return []storedRevision{{f.Path, f.Rev}}
-	case d.state != Temporary:
-		if h := o.hidden[f.Path]; d.base != "" && h.now == nil && h.rev != "" {
-			return []storedRevision{{f.Path, h.rev}} // what it was to replace
-		}
-		return nil
-	}
-	var found []storedRevision
-	for path, h := range o.hidden {
-		if h.now == f && o.Tree.FileAt(path) == nil {
-			found = append(found, storedRevision{path, h.rev})
-		}
-	}
-	return found
-}
-
 // unname ends what a draft has to do with names: it lost its own to a removal or a
 // rename. The tree's lock is held.
 func (o *Overlay) unname(d *draft) {
 	d.apply(Unlink)
 	o.unhide(d.file)
-}
-
-// unhide ends that a file stands for what the store has elsewhere. The tree's lock is
-// held.
-func (o *Overlay) unhide(f *tree.File) {
-	for path, h := range o.hidden {
-		shown := o.Tree.FileAt(path)
-		switch {
-		case h.now != f:
-		case shown != nil && shown.Rev == "": // that one is to take its place, see behind
-			o.hidden[path] = hiding{rev: h.rev}
-		default:
-			delete(o.hidden, path)
-		}
-	}
 }
 
 // remove removes a revision from the store, and lets done take that over. An agent that

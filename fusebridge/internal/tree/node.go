@@ -33,6 +33,7 @@ type File struct {
 	Superseded bool    // no longer what Path shows
 	Pinned     *string // its content, for as long as it is superseded and referred to
 	Walk       uint32  // number of the last walk that found it
+	Ahead      uint32  // the stretch of the stream that may still tell of what it replaced, 0 for none
 	counted    int64   // bytes counted in Tree.bytes
 }
 

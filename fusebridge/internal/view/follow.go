@@ -37,6 +37,7 @@ type Follower struct {
 	skipped map[string]struct{} // paths that cannot be shown, each logged once
 	newer   map[string]struct{} // paths reported while a walk runs, else nil
 	walk    uint32              // number of the last walk begun
+	stretch uint32              // number of the stretch of the stream that goes on without a gap
 }
 
 // staleness is since when, and why, the tree may lag behind the store.
@@ -66,6 +67,9 @@ func (f *Follower) Watch(ctx context.Context, ready func()) {
 		begin := time.Now()
 		err := vfs.Watch(ctx, f.backend, "/", func(e vfs.Event) {
 			if e.Overflow {
+				f.tree.Lock()
+				f.stretch++
+				f.tree.Unlock()
 				f.watching.Store(true)
 				ready()
 				f.WalkSoon()
@@ -100,7 +104,9 @@ func (f *Follower) Apply(e vfs.Event) {
 	c := tree.Now()
 	f.tree.Lock()
 	f.Reported(e.Path)
-	f.take(e, c)
+	if !f.isBehind(e) {
+		f.take(e, c)
+	}
 	f.sayHeld(c)
 	pending := f.notify.pending
 	f.tree.Unlock()
@@ -114,6 +120,23 @@ func (f *Follower) Reported(path string) {
 	if f.newer != nil {
 		f.newer[path] = struct{}{}
 	}
+}
+
+// isBehind reports whether an event is of a revision that what shows has replaced. A walk
+// may find a revision whose event, and those of the ones before it, are still to come:
+// shown, they would take everybody back for a moment. They come in order, so the first
+// that replaced what shows, or is of it, ends that; and after a gap there is no saying.
+// The tree's lock is held.
+func (f *Follower) isBehind(e vfs.Event) bool {
+	shown := f.tree.FileAt(e.Path)
+	if shown == nil || shown.Ahead == 0 {
+		return false
+	}
+	if shown.Ahead == f.stretch && e.Old != nil && e.Old.Revision != shown.Rev && e.Info.Revision != shown.Rev {
+		return true
+	}
+	shown.Ahead = 0
+	return false
 }
 
 // take shows a change, unless the upper layer deals with it. The tree's lock is held.

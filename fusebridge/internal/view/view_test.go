@@ -146,6 +146,69 @@ func TestStreamWinsOverWalk(t *testing.T) {
 	}
 }
 
+// delayed is a store whose events come when the test lets them.
+type delayed struct {
+	*hooked
+	tell func(vfs.Event) // as Watch got it
+}
+
+func (d *delayed) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
+	d.tell = fn
+	fn(vfs.Event{Path: dir, Overflow: true})
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestWalkAheadOfStream: when a walk has found a revision, events of those before it, which
+// are on their way, show nothing older; what comes after it shows, also when a gap of
+// the stream has swallowed what was between.
+func TestWalkAheadOfStream(t *testing.T) {
+	for _, gap := range []bool{false, true} {
+		d := &delayed{hooked: newHooked(t, map[string]string{"/f": "1"})}
+		var events []vfs.Event
+		write := func(text string) {
+			old, err := vfs.Read(t.Context(), d.FS, "/f")
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := vfs.Write(t.Context(), d.FS, "/f", text, old.Revision)
+			if err != nil {
+				t.Fatal(err)
+			}
+			events = append(events, vfs.Event{Path: "/f", Info: info, Old: &old})
+		}
+		write("2")
+		write("3")
+		v := newView(t, d)
+		for _, e := range events {
+			d.tell(e)
+			if got := text(v, "/f"); got != "3" {
+				t.Errorf("after an event of revision %s shows %q", e.Info.Revision, got)
+			}
+		}
+		events = nil
+		write("4")
+		write("5")
+		if err := v.Fill(t.Context()); err != nil { // the walk finds the fifth
+			t.Fatal(err)
+		}
+		if gap {
+			d.tell(vfs.Event{Path: "/", Overflow: true})
+			write("6") // is not told
+		} else {
+			for _, e := range events {
+				if d.tell(e); text(v, "/f") != "5" {
+					t.Errorf("after an event of revision %s it shows %q", e.Info.Revision, text(v, "/f"))
+				}
+			}
+		}
+		write("7")
+		if d.tell(events[len(events)-1]); text(v, "/f") != "7" {
+			t.Errorf("gap %v: after the last event it shows %q", gap, text(v, "/f"))
+		}
+	}
+}
+
 // TestReaderThatGaveUp: who waits for a read that another began and gave up reads for
 // itself.
 func TestReaderThatGaveUp(t *testing.T) {

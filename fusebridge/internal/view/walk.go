@@ -42,7 +42,7 @@ func (f *Follower) WalkSoon() {
 // meanwhile, the stream is right.
 func (f *Follower) doWalk(ctx context.Context) error {
 	f.walks.Add(1)
-	number := f.beginWalk()
+	w := f.beginWalk()
 	defer f.endWalk()
 	f.routes.anew()
 	f.routes.learn(ctx, "/")
@@ -52,24 +52,27 @@ func (f *Follower) doWalk(ctx context.Context) error {
 			return err
 		}
 		if batch = append(batch, info); len(batch) == walkBatch {
-			f.found(ctx, batch, number)
+			f.found(ctx, batch, w)
 			batch = batch[:0]
 		}
 	}
-	f.found(ctx, batch, number)
-	f.sweep(number)
+	f.found(ctx, batch, w)
+	f.sweep(w.number)
 	if f.routes.changed() {
 		f.modesChanged()
 	}
 	return nil
 }
 
-func (f *Follower) beginWalk() uint32 {
+// walking is one walk, and the stretch of the stream in which it began.
+type walking struct{ number, stretch uint32 }
+
+func (f *Follower) beginWalk() walking {
 	f.tree.Lock()
 	defer f.tree.Unlock()
 	f.newer = map[string]struct{}{}
 	f.walk++
-	return f.walk
+	return walking{f.walk, f.stretch}
 }
 
 func (f *Follower) endWalk() {
@@ -79,18 +82,23 @@ func (f *Follower) endWalk() {
 }
 
 // found shows a batch of walked files.
-func (f *Follower) found(ctx context.Context, batch []vfs.Info, number uint32) {
+func (f *Follower) found(ctx context.Context, batch []vfs.Info, w walking) {
 	for _, info := range batch {
 		f.routes.learn(ctx, vpath.Dir(info.Path))
 	}
 	c := tree.Now()
 	f.tree.Lock()
 	for _, info := range batch {
+		before := f.tree.FileAt(info.Path)
 		if _, newer := f.newer[info.Path]; !newer {
 			f.take(vfs.Event{Path: info.Path, Info: info}, c)
 		}
-		if shown := f.tree.FileAt(info.Path); shown != nil {
-			shown.Walk = number
+		shown := f.tree.FileAt(info.Path)
+		if shown == nil {
+			continue
+		}
+		if shown.Walk = w.number; shown != before {
+			shown.Ahead = w.stretch
 		}
 	}
 	f.sayHeld(c)
