@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
@@ -42,6 +43,8 @@ const (
 	textNobody   = "nobody can be asked for approval through this client, do not repeat the call, tell the user what you would have changed"
 	textSilent   = "nobody answered the question for approval in time, do not repeat the call, tell the user what you would have changed"
 	textNever    = "changes are never approved here, do not repeat the call, tell the user what you would have changed"
+	textUnsaid   = "the question for approval was accepted without an answer to it, which is no yes, do not repeat the call, tell the user what you would have changed"
+	textBroken   = "the client answered the question for approval with an error, do not repeat the call, tell the user what you would have changed"
 	textOther    = "the approval was given for another call, call again so that the person is asked about this one"
 )
 
@@ -77,16 +80,37 @@ func (s *Server) approve(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Ca
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.ApprovalTimeout, errSilent)
 	defer cancel()
-	answer, err := req.Session.Elicit(ctx, ask)
+	var heard *mcp.ElicitResult
+	_, err := req.Session.Elicit(context.WithValue(ctx, heardKey{}, &heard), ask)
+	var refused *jsonrpc.Error
 	switch {
-	case err == nil:
-		return decide(answer), nil
+	case heard != nil: // whatever the SDK thinks of its form
+		return decide(heard), nil
 	case errors.Is(context.Cause(ctx), errSilent):
 		return notApproved(textSilent), nil
 	case ctx.Err() != nil:
 		return failure((&agenttool.Error{Code: codes.Canceled, Message: "the call was canceled, do not go on"}).Error()), nil
 	}
+	if errors.As(err, &refused) && refused.Code != jsonrpc.CodeMethodNotFound {
+		return notApproved(textBroken), nil
+	}
 	return notApproved(textNobody), nil // it said that it could ask, and cannot
+}
+
+// heardKey is where a context has room for the answer to a question. The SDK keeps
+// an answer that does not fit the schema to itself, and returns an error that
+// cannot be told from others.
+type heardKey struct{}
+
+// hear notes the answer to a question as it came.
+func hear(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, req)
+		if room, ok := ctx.Value(heardKey{}).(**mcp.ElicitResult); ok && err == nil {
+			*room, _ = res.(*mcp.ElicitResult)
+		}
+		return res, err
+	}
 }
 
 var errSilent = errors.New("nobody answered")
@@ -116,12 +140,17 @@ func (s *Server) approveByResult(call *mcp.CallToolParamsRaw, ask *mcp.ElicitPar
 }
 
 func decide(answer *mcp.ElicitResult) *mcp.CallToolResult {
-	if answer != nil && answer.Action == "accept" {
-		if yes, _ := answer.Content["approve"].(bool); yes {
-			return nil
-		}
+	if answer == nil || answer.Action != "accept" {
+		return notApproved(textDeclined)
 	}
-	return notApproved(textDeclined)
+	yes, said := answer.Content["approve"].(bool)
+	switch {
+	case !said:
+		return notApproved(textUnsaid)
+	case !yes:
+		return notApproved(textDeclined)
+	}
+	return nil
 }
 
 // seal marks calls in a way that only this server can.

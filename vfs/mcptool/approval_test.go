@@ -197,3 +197,45 @@ func TestWhoCanBeAsked(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a client answers is a refusal with the sentence that fits, unless it
+// says yes.
+func TestAnswers(t *testing.T) {
+	const unsaid, broken = "not-approved: the question for approval was accepted without an answer", "not-approved: the client answered the question for approval with an error"
+	for answer, want := range map[string]string{
+		`"result":{"action":"accept","content":{"approve":true}}`:  `{\"path\":\"/x.md\"`,
+		`"result":{"action":"accept","content":{"approve":false}}`: "not-approved: the person declined",
+		`"result":{"action":"accept","content":{}}`:                unsaid,
+		`"result":{"action":"accept"}`:                             unsaid,
+		`"result":{"action":"accept","content":{"approve":"yes"}}`: unsaid,
+		`"result":{"action":"decline","content":{}}`:               "not-approved: the person declined",
+		`"result":{}`: "not-approved: the person declined",
+		`"error":{"code":-32601,"message":"no such method"}`:    "not-approved: nobody can be asked",
+		`"error":{"code":-32602,"message":"not of the schema"}`: broken,
+		`"error":{"code":-32603,"message":"no window"}`:         broken,
+	} {
+		l := newLines(t, newServer(t, newTools(t, agenttool.Options{Writable: true}), &mcptool.Options{Approval: mcptool.ApprovalAsk}))
+		l.ask(strings.Replace(initialize, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1))
+		<-l.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
+		asked := l.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"writeFile","arguments":{"path":"/x.md","content":"hi"}}}`)
+		got := l.ask(`{"jsonrpc":"2.0","id":` + string(asked.ID) + `,` + answer + `}`)
+		if !strings.Contains(string(got.Result), `"text":"`+want) {
+			t.Errorf("%s: the model is shown %s, want %s", answer, got.Result, want)
+		}
+	}
+	for content, want := range map[string]string{`{}`: unsaid, `{"approve":true}`: `{\"path\":\"/x.md\"`} {
+		l := newLines(t, newServer(t, newTools(t, agenttool.Options{Writable: true}), &mcptool.Options{Approval: mcptool.ApprovalAsk}))
+		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"writeFile","arguments":{"path":"/x.md","content":"hi"},`
+		asked := l.ask(call + meta + `}}`)
+		var res struct {
+			RequestState string `json:"requestState"`
+		}
+		if err := json.Unmarshal(asked.Result, &res); err != nil {
+			t.Fatal(err)
+		}
+		got := l.ask(call + `"inputResponses":{"approve":{"action":"accept","content":` + content + `}},"requestState":"` + res.RequestState + `",` + meta + `}}`)
+		if !strings.Contains(string(got.Result), `"text":"`+want) {
+			t.Errorf("in the newest version %s: the model is shown %s, want %s", content, got.Result, want)
+		}
+	}
+}

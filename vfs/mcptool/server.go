@@ -104,6 +104,7 @@ func New(tools Caller, opts *Options) (*Server, error) {
 		s.mcp.AddTool(s.describe(t), s.handle)
 	}
 	s.mcp.AddReceivingMiddleware(s.refuseUnknown)
+	s.mcp.AddSendingMiddleware(hear)
 	if o.Resources {
 		s.addResources()
 	}
