@@ -37,15 +37,20 @@ func ListenAt(addr string, h http.Handler) (*Endpoint, error) {
 		ReadHeaderTimeout: 10 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if e.enter() {
-				defer e.served.Done()
-				h.ServeHTTP(w, r)
+			if !e.enter() {
+				drop()
 			}
+			defer e.served.Done()
+			h.ServeHTTP(w, r)
 		}),
 	}
 	e.served.Go(func() { _ = e.server.Serve(l) }) // it ends with ErrServerClosed, by Close
 	return e, nil
 }
+
+// drop ends a request without an answer: the connection is dropped. To return would
+// be an empty answer of status 200.
+func drop() { panic(http.ErrAbortHandler) }
 
 // enter counts a request, unless the endpoint is closed.
 func (e *Endpoint) enter() bool {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,10 +20,11 @@ import (
 // byte as they come, and keeps what was said: requests decoded, answers folded.
 // It keeps no header. It is an http.Handler, safe for concurrent use.
 type Recorder struct {
-	base      *url.URL // without /v1
-	versioned bool     // the address that was given ends in /v1
-	client    *http.Client
-	dec       decoder
+	base    *url.URL // the address
+	path    string   // its path, escaped, without what is in version
+	version string   // its path from its version on, such as /v1, escaped; "" if it names none
+	client  *http.Client
+	dec     decoder
 
 	mu        sync.Mutex
 	idle      *sync.Cond       // of mu: there is no request under way
@@ -50,16 +52,25 @@ func NewRecorder(upstream string, client *http.Client) (*Recorder, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("%q is no address of a model, write one such as https://api.openai.com/v1", upstream)
 	}
+	for _, end := range []string{"/chat/completions", "/responses", "/messages", "/api/chat"} {
+		if base, ok := strings.CutSuffix(u.Path, end); ok {
+			return nil, fmt.Errorf("%q is where single requests go, write the address before %s, such as %s://%s%s", upstream, end, u.Scheme, u.Host, base)
+		}
+	}
 	if client == nil {
 		client = defaultClient()
 	}
 	r := &Recorder{base: u, client: client, exchanges: map[int]recorded{}}
 	r.idle = sync.NewCond(&r.mu)
-	if path, ok := strings.CutSuffix(u.Path, "/v1"); ok {
-		u.Path, r.versioned = path, true
+	r.path = strings.TrimRight(u.EscapedPath(), "/")
+	if at := versionIn.FindStringIndex(r.path); at != nil {
+		r.path, r.version = r.path[:at[0]], r.path[at[0]:]
 	}
 	return r, nil
 }
+
+// versionIn finds the version of an interface in a path: /v1, or /v1beta/openai.
+var versionIn = regexp.MustCompile(`/v[0-9][^/]*(/.*)?$`)
 
 func defaultClient() *http.Client {
 	return &http.Client{
@@ -80,15 +91,21 @@ func (r *Recorder) count(n int) {
 	}
 }
 
-// target is where a request goes: the client's path as it was escaped, with one
-// /v1, if either the client or the address has it, and the queries of both.
+// target is where a request goes: the client's path as it was escaped, and the
+// queries of both. The client's /v1 is the version that the address names, which a
+// client may leave out; Ollama's own paths have none.
 func (r *Recorder) target(from *url.URL) string {
 	to := *r.base
-	path, escaped := from.Path, from.EscapedPath()
-	if r.versioned && !strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "/api/") {
-		path, escaped = "/v1"+path, "/v1"+escaped
+	path := from.EscapedPath()
+	if r.version != "" && !strings.HasPrefix(path, "/api/") {
+		if path == "/v1" || strings.HasPrefix(path, "/v1/") {
+			path = strings.TrimPrefix(path, "/v1")
+		}
+		path = r.version + path
 	}
-	to.Path, to.RawPath = r.base.Path+path, r.base.EscapedPath()+escaped
+	to.RawPath = r.path + path
+	to.Path, _ = url.PathUnescape(to.RawPath) // both were escaped by package url
+	to.Fragment, to.RawFragment = "", ""
 	to.RawQuery = strings.Trim(r.base.RawQuery+"&"+from.RawQuery, "&")
 	return to.String()
 }
@@ -127,7 +144,7 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	answer, whole := pass(w, resp.Body)
 	note.end(resp, answer, whole)
 	if !whole {
-		panic(http.ErrAbortHandler) // the client is to see that it broke off
+		drop() // the client is to see that it broke off
 	}
 }
 

@@ -129,6 +129,11 @@ func TestRecorderProblems(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
+	for _, bad := range []string{"http://x/v1/chat/completions", "http://x/v1/messages/", "http://x/v1/responses", "http://x/api/chat"} {
+		if _, err := wire.NewRecorder(bad, nil); err == nil || !strings.Contains(err.Error(), "is where single requests go") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	recorder, url := record(t, closed.URL+"/sk-secret/v1")
@@ -195,6 +200,17 @@ func TestRecorderTargets(t *testing.T) {
 	for _, tt := range []struct{ address, request, want string }{
 		{"", "/v1/models?a=1", "/v1/models?a=1"},
 		{"/v1", "/models", "/v1/models"},
+		{"/v1", "/v1/models", "/v1/models"},
+		{"/v1", "/v1", "/v1"},
+		{"/v1/", "/v1/models", "/v1/models"},
+		{"/v1//", "/models", "/v1/models"},
+		{"/v1#there", "/v1/models", "/v1/models"},
+		{"/v1/?api-version=1", "/v1/models", "/v1/models?api-version=1"},
+		{"/v1beta/openai", "/v1/models", "/v1beta/openai/models"},
+		{"/v1beta/openai/", "/models", "/v1beta/openai/models"},
+		{"/api/paas/v4", "/v1/models", "/api/paas/v4/models"},
+		{"/vendor", "/v1/models", "/vendor/v1/models"},
+		{"/a%2Fb/v1", "/v1/models", "/a%2Fb/v1/models"},
 		{"/v1", "/v1/models/org%2Fname", "/v1/models/org%2Fname"},
 		{"/proxy/v1", "/api/tags", "/proxy/api/tags"},
 		{"/openai/v1?api-version=1", "/models", "/openai/v1/models?api-version=1"},

@@ -188,7 +188,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p Protocol) {
 	req, err := s.read(w, r, p)
 	switch {
 	case r.Context().Err() != nil:
-		return
+		drop()
 	case err != nil:
 		s.refuse(w, c, err)
 		return
@@ -196,7 +196,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p Protocol) {
 	talk, a, err := s.begin(r.Context(), req, r.UserAgent())
 	switch {
 	case r.Context().Err() != nil && talk == nil:
-		return
+		drop()
 	case err != nil:
 		s.refuse(w, c, err)
 		return
@@ -204,8 +204,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p Protocol) {
 	delivered := false
 	defer func() { s.end(talk, a, delivered) }() // also when a cut drops the connection
 	delivered = s.send(w, r, c, req, a)
-	if a.reply.Cut {
-		panic(http.ErrAbortHandler)
+	if a.reply.Cut || r.Context().Err() != nil {
+		drop()
 	}
 }
 
