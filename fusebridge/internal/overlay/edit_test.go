@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -98,6 +99,52 @@ func TestAgentWinsWhileCommitting(t *testing.T) {
 	if diff := cmp.Diff([]string{"mine"}, k.kept()); diff != "" {
 		t.Errorf("kept aside (-want +got):\n%s", diff)
 	}
+}
+
+// TestLookWaitsForTheStore: who looks while it is not known yet whose a change of the
+// file is waits for the store's answer, and so never sees the loser.
+func TestLookWaitsForTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &meddled{FS: newMem(t, map[string]string{"/f": "old"})}
+		k := newKernel(t, m, overlay.Options{})
+		f := k.must("/f", rewrite)
+		f.write("mine")
+		looked := make(chan string, 1)
+		m.write = func(string) error {
+			agent(t, m.FS, "/f", "them")
+			go func() { looked <- k.text("/f") }()
+			synctest.Wait()
+			if len(looked) > 0 {
+				t.Error("who looks before the store's answer is not kept waiting")
+			}
+			return nil
+		}
+		f.close()
+		if got := <-looked; got != "them" {
+			t.Errorf("who looked sees %q", got)
+		}
+	})
+}
+
+// TestOtherLengthIsNotOurs: an agent's write of another length than ours cannot be ours,
+// so it shows at once, whatever the store has yet to answer.
+func TestOtherLengthIsNotOurs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &meddled{FS: newMem(t, map[string]string{"/f": "old"})}
+		k := newKernel(t, m, overlay.Options{})
+		f := k.must("/f", rewrite)
+		f.write("mine")
+		m.write = func(string) error {
+			agent(t, m.FS, "/f", "the agent's")
+			if got := k.text("/f"); got != "the agent's" {
+				t.Errorf("who looks before the store's answer sees %q", got)
+			}
+			return nil
+		}
+		if status := f.close(); status != fuse.Status(syscall.ESTALE) {
+			t.Errorf("close says %v", status)
+		}
+	})
 }
 
 // TestAgentWritesRightAfter: an agent's write right behind our commit shows, and the
