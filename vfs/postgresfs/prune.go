@@ -2,7 +2,10 @@ package postgresfs
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/goliathfs/goliathfs/vfs"
 )
 
 // pruneEvery is after how many changes a writer prunes the log.
@@ -15,9 +18,12 @@ const (
 	keepTimes = 64
 )
 
-// deleteChanges never removes the last change, by which watchers know the log again.
-const deleteChanges = `delete from goliath_changes_v1 c using goliath_namespaces_v1 n
+// The last change stays in any case: by it watchers know the log again.
+const (
+	deleteChanges = `delete from goliath_changes_v1 c using goliath_namespaces_v1 n
 	where n.ns = $1::text and c.ns = n.ns and c.seq <= n.seq - $2::bigint and (c.mtime < $3::bigint or c.seq <= n.seq - $4::bigint)`
+	deleteAllChanges = `delete from goliath_changes_v1 c using goliath_namespaces_v1 n where c.ns = n.ns and c.seq <= n.seq - $1::bigint`
+)
 
 // prune removes from the log what no watcher is kept for. Its failure is the next
 // one's work.
@@ -31,4 +37,50 @@ func (s *FS) prune(ctx context.Context) error {
 		_, err := q.Exec(ctx, deleteChanges, s.space.name, keep, s.db.opts.Now().Add(-keepYoung).UnixMilli(), keepTimes*keep)
 		return err
 	})
+}
+
+// Compact removes the changes beyond the latest KeepChanges from the log of every
+// namespace, and gives the space of what was replaced or removed back to the tables
+// (vacuum; who does not own them has the owner do that). It returns ctx's error when
+// ctx ends between two steps.
+func (s *FS) Compact(ctx context.Context) error {
+	if s.db.opts.ReadOnly {
+		return vfs.ErrReadOnly
+	}
+	conn, err := s.db.acquire(ctx)
+	if err != nil {
+		return s.db.explain(ctx, err)
+	}
+	defer conn.Release()
+	err = s.db.ensure(ctx, conn)
+	if err == nil {
+		_, err = conn.Exec(ctx, deleteAllChanges, int64(s.db.opts.KeepChanges))
+	}
+	for _, table := range tables {
+		if err == nil {
+			_, err = conn.Exec(ctx, `vacuum (analyze) `+table) // a warning where the role may not
+		}
+	}
+	return s.db.explain(ctx, err)
+}
+
+// DiskUse returns how many bytes of the server's disk the tables and their indexes
+// take, all namespaces together.
+func (s *FS) DiskUse(ctx context.Context) (int64, error) {
+	var total int64
+	err := s.db.ask(ctx, func(ctx context.Context, q querier) error {
+		total = 0
+		for _, table := range tables {
+			var n *int64
+			if err := q.QueryRow(ctx, `select pg_total_relation_size($1::text::regclass)`, table).Scan(&n); err != nil {
+				return err
+			}
+			if n == nil {
+				return errors.New("the server does not tell the size of its tables")
+			}
+			total += *n
+		}
+		return nil
+	})
+	return total, err
 }

@@ -1,0 +1,243 @@
+package postgresfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/leftout"
+	"github.com/goliathfs/goliathfs/vfs/textfile"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
+)
+
+// insertAll creates those of many files that are not there, logs them under numbers
+// that follow each other, and returns their keys. The order of keys keeps two of them
+// from waiting for each other.
+const insertAll = `with f as (
+		insert into goliath_files_v1 (ns, key, content, revision, mtime)
+		select $1::text, g.key, g.content, g.revision, g.mtime
+		from unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::bigint[]) as g (key, content, revision, mtime) order by g.key
+		on conflict do nothing returning key, revision, mtime, octet_length(content) as size),
+	n as (
+		insert into goliath_namespaces_v1 as old (ns, seq) select $1::text, count(*) from f having count(*) > 0
+		on conflict (ns) do update set seq = old.seq + excluded.seq returning seq),
+	c as (
+		insert into goliath_changes_v1 (ns, seq, key, revision, mtime, size, old, tag)
+		select $1::text, n.seq - f.total + f.nr, f.key, f.revision, f.mtime, f.size, '\x', $6::bigint
+		from n, (select *, row_number() over (order by key) as nr, count(*) over () as total from f) f returning key),
+	told as (select pg_notify('` + channel + `', $1::text || ':' || seq || ':' || $6::bigint) as done from n)
+	select c.key from c where (select count(done) from told) >= 0`
+
+// Restore sends at most so many files, and so many bytes of content, at once.
+const (
+	restoreFiles = 256
+	restoreBytes = 8 << 20
+)
+
+// Restore creates files with the revisions and times they have, such as those of a
+// Snapshot. It refuses a file that exists (ErrConflict) or has no revision, and goes on
+// with the others; its error names each file that was refused. After another failure
+// the files of one exchange, at most 256, may be there or not.
+func (s *FS) Restore(ctx context.Context, files []vfs.File) error {
+	if s.db.opts.ReadOnly {
+		return vfs.ErrReadOnly
+	}
+	var refused []error
+	refuse := func(f vfs.File, err error) {
+		refused = append(refused, &fs.PathError{Op: "restore", Path: f.Path, Err: err})
+	}
+	var batch []vfs.File
+	bytes := 0
+	send := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		made, err := s.restore(ctx, batch)
+		if err != nil {
+			return err
+		}
+		for _, f := range batch {
+			if !made[f.Path] {
+				refuse(f, vfs.ErrConflict)
+			}
+			made[f.Path] = false // of two with one path one was made
+		}
+		batch, bytes = nil, 0
+		return nil
+	}
+	for _, f := range files {
+		err := vpath.CheckFile(f.Path)
+		if err == nil {
+			err = textfile.Check(f.Content)
+		}
+		if err == nil && f.Revision == "" {
+			err = fmt.Errorf("%w: a file without a revision cannot be restored, write it instead", vfs.ErrConflict)
+		}
+		if err != nil {
+			refuse(f, err)
+			continue
+		}
+		batch, bytes = append(batch, f), bytes+len(f.Content)
+		if len(batch) == restoreFiles || bytes >= restoreBytes {
+			if err := send(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := send(); err != nil {
+		return err
+	}
+	return errors.Join(refused...)
+}
+
+// restore creates files in one exchange and returns the paths of those it made.
+func (s *FS) restore(ctx context.Context, files []vfs.File) (made map[string]bool, err error) {
+	var keys, contents, revisions [][]byte
+	var times []int64
+	for _, f := range files {
+		keys, contents, revisions = append(keys, keyOf(f.Path)), append(contents, []byte(f.Content)), append(revisions, []byte(f.Revision))
+		ms := int64(0)
+		if !f.ModTime.IsZero() {
+			ms = f.ModTime.UnixMilli()
+		}
+		times = append(times, ms)
+	}
+	tag := rand.Int64()
+	s.space.begin(tag, nil)
+	defer s.space.finish(tag)
+	err = s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
+		made = map[string]bool{}
+		rows, err := tx.Query(ctx, insertAll, s.space.name, keys, contents, revisions, times, tag)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var key pathKey
+			if err := rows.Scan(&key); err != nil {
+				return err
+			}
+			made[key.path] = true
+		}
+		return rows.Err()
+	})
+	if err == nil {
+		err = s.catchUp(context.WithoutCancel(ctx))
+	}
+	return made, err
+}
+
+// whole runs op in one transaction, once, for as long as ctx allows.
+func (d *database) whole(ctx context.Context, opts pgx.TxOptions, op func(pgx.Tx) error) error {
+	conn, err := d.acquire(ctx)
+	if err != nil {
+		return d.explain(ctx, err)
+	}
+	defer conn.Release()
+	if err := d.ensure(ctx, conn); err != nil {
+		return d.explain(ctx, err)
+	}
+	return d.explain(ctx, pgx.BeginTxFunc(ctx, conn, opts, op))
+}
+
+const (
+	selectFiles = `select key, revision, mtime, octet_length(content)::bigint, case when octet_length(content) <= 1048576 then content end
+	from goliath_files_v1 where ns = $1::text and key > $2::bytea order by key limit $3::int`
+	// snapshotPage is how many files a snapshot reads at once.
+	snapshotPage = 64
+)
+
+// Snapshot yields every file of the namespace in order, all as they were at one moment,
+// whatever is written meanwhile. It keeps one connection until it ends, after the first
+// error that does not concern one file alone. A row that breaks the rules is yielded as
+// a leftout.Entry, and the rest follows.
+func (s *FS) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
+	return func(yield func(vfs.File, error) bool) {
+		errStop := errors.New("the caller has enough")
+		err := s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+			after := []byte{}
+			for {
+				page, last, err := s.files(ctx, tx, after)
+				if err != nil {
+					return err
+				}
+				for _, f := range page {
+					if !yield(f.checked()) {
+						return errStop
+					}
+				}
+				if len(page) < snapshotPage {
+					return nil
+				}
+				after = last
+			}
+		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield(vfs.File{}, err)
+		}
+	}
+}
+
+// row is a file as it is stored, whether or not it keeps the rules.
+type row struct {
+	namespace string // where several are read
+	vfs.File
+}
+
+func (s *FS) files(ctx context.Context, q querier, after []byte) (page []row, last []byte, err error) {
+	rows, err := q.Query(ctx, selectFiles, s.space.name, after, snapshotPage)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var f row
+		if last, err = f.scan(rows); err != nil {
+			return nil, nil, err
+		}
+		page = append(page, f)
+	}
+	return page, last, rows.Err()
+}
+
+// scan reads key, revision, time, size and content, after others.
+func (f *row) scan(rows pgx.Rows, before ...any) (key []byte, err error) {
+	var rev, content text
+	var mtime int64
+	if err := rows.Scan(append(before, &key, &rev, &mtime, &f.Size, &content)...); err != nil {
+		return nil, err
+	}
+	f.Path, f.Revision, f.ModTime, f.Content = vpath.ParseKey(key), vfs.Revision(rev.s), modTime(mtime), content.s
+	return slices.Clone(key), nil
+}
+
+// checked returns the file, or a leftout.Entry that says which rule it breaks.
+func (f *row) checked() (vfs.File, error) {
+	if _, err := f.problem(); err != nil {
+		return vfs.File{Info: f.Info}, leftout.Entry{Path: f.Path, Err: err}
+	}
+	return f.File, nil
+}
+
+// problem returns the rule that a row breaks, "" for none.
+func (f *row) problem() (Rule, error) {
+	switch err := vpath.CheckFile(f.Path); {
+	case err != nil:
+		return RulePath, err
+	case f.Revision == "":
+		return RuleRevision, errors.New("the row has no revision")
+	case int64(len(f.Content)) < f.Size:
+		return RuleSize, fmt.Errorf("%w: the row holds %d bytes where at most 1048576 are read", vfs.ErrTooLarge, f.Size)
+	case !utf8.ValidString(f.Content):
+		return RuleText, fmt.Errorf("%w: the row's bytes are no UTF-8", vfs.ErrNotText)
+	}
+	return "", nil
+}
