@@ -165,7 +165,7 @@ func (s *FS) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 		err := s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 			after := []byte{}
 			for {
-				page, last, err := s.files(ctx, tx, after)
+				page, last, err := scanRows(ctx, tx, selectFiles, s.space.name, after, snapshotPage)
 				if err != nil {
 					return err
 				}
@@ -192,8 +192,9 @@ type row struct {
 	vfs.File
 }
 
-func (s *FS) files(ctx context.Context, q querier, after []byte) (page []row, last []byte, err error) {
-	rows, err := q.Query(ctx, selectFiles, s.space.name, after, snapshotPage)
+// scanRows reads the files of a query with all they have, and the key of the last.
+func scanRows(ctx context.Context, q querier, query string, args ...any) (page []row, last []byte, err error) {
+	rows, err := q.Query(ctx, query, args...)
 	if err != nil {
 		return nil, nil, err
 	}

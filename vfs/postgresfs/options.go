@@ -37,7 +37,7 @@ type Options struct {
 	// while they are younger than an hour.
 	KeepChanges int
 	// IndexFrom is how many files without grams a search meets at least before it has
-	// them made, in the background; 0 means 64, and with a negative number none are.
+	// them made, in the background; 0 means 32, and with a negative number none are.
 	IndexFrom int
 	// NewRevision makes the revision of each write; nil means revision.New.
 	NewRevision revision.Func
@@ -52,7 +52,7 @@ const (
 	defaultTimeout = 10 * time.Second
 	defaultPoll    = 250 * time.Millisecond
 	defaultKeep    = 1024
-	defaultIndex   = 64
+	defaultIndex   = 32
 )
 
 // filled returns o with defaults in place of zero values.

@@ -28,6 +28,7 @@ var _ interface {
 	vfs.Statter
 	vfs.Watcher
 	vfs.Router
+	vfs.Searcher
 	io.Closer
 } = (*FS)(nil)
 

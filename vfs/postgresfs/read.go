@@ -106,13 +106,13 @@ func (s *FS) Stat(ctx context.Context, path string) (vfs.Info, error) {
 	return info, err
 }
 
-// scanInfo reads a row of key, revision, time and size; ok is false when it breaks the
+// scanInfo reads a row of key, revision, time and size, and more behind them; ok is false when it breaks the
 // rules, as only another program makes it.
-func scanInfo(row pgx.Row) (info vfs.Info, ok bool, err error) {
+func scanInfo(row pgx.Row, more ...any) (info vfs.Info, ok bool, err error) {
 	var key pathKey
 	var rev text
 	var mtime int64
-	if err := row.Scan(&key, &rev, &mtime, &info.Size); err != nil {
+	if err := row.Scan(append([]any{&key, &rev, &mtime, &info.Size}, more...)...); err != nil {
 		return info, false, err
 	}
 	info.Path = key.path

@@ -29,7 +29,7 @@ const schema = `create table if not exists goliath_files_v1 (
 	mtime bigint not null,          -- Unix milliseconds, 0 for unknown
 	grams int4[],                   -- for searches; null until they are made
 	primary key (ns, key));
-alter table goliath_files_v1 alter column content set storage external;
+alter table goliath_files_v1 alter column content set storage external, alter column grams set storage external;
 create index if not exists goliath_files_grams_v1 on goliath_files_v1 using gin (grams) where grams is not null;
 create index if not exists goliath_files_plain_v1 on goliath_files_v1 (ns, key) where grams is null;
 create table if not exists goliath_namespaces_v1 (
