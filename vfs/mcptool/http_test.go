@@ -65,6 +65,7 @@ func TestHTTPRefusals(t *testing.T) {
 			{"no token", strings.NewReader(initialize), nil, 401, "the token is missing or wrong"},
 			{"wrong token", strings.NewReader(initialize), map[string]string{"Authorization": token + "x"}, 401, "the token is missing or wrong"},
 			{"no bearer", strings.NewReader(initialize), map[string]string{"Authorization": token[7:]}, 401, "the token is missing or wrong"},
+			{"another scheme", strings.NewReader(initialize), map[string]string{"Authorization": "Basic" + token[6:]}, 401, "the token is missing or wrong"},
 			{"foreign origin", strings.NewReader(initialize), map[string]string{"Authorization": token, "Origin": "http://evil.example"}, 403, `requests from pages of "http://evil.example" are refused`},
 			{"no origin at all", strings.NewReader(initialize), map[string]string{"Authorization": token, "Origin": "null"}, 403, "are refused"},
 			{"another port", strings.NewReader(initialize), map[string]string{"Authorization": token, "Origin": "http://127.0.0.1:1"}, 403, "are refused"},
@@ -81,6 +82,29 @@ func TestHTTPRefusals(t *testing.T) {
 		if status, text := post(t, srv.URL, strings.NewReader(initialize), map[string]string{"Authorization": token}); status != 503 || !strings.Contains(text, "try again later") {
 			t.Errorf("a closed server answers %d %q", status, text)
 		}
+	}
+}
+
+// deadlines notes the read deadlines of a connection.
+type deadlines struct {
+	http.ResponseWriter
+	set []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.set = append(d.set, at)
+	return nil
+}
+
+// A client that sends its message drop by drop does not hold a handler for ever, and one
+// that has sent it may listen as long as it likes.
+func TestBodyHasItsTime(t *testing.T) {
+	s := newServer(t, newTools(t, agenttool.Options{}), nil)
+	d := &deadlines{ResponseWriter: httptest.NewRecorder()}
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(initialize))
+	s.Handler(&mcptool.HTTPOptions{Stateless: true}).ServeHTTP(d, r)
+	if len(d.set) != 2 || d.set[0].IsZero() || !d.set[1].IsZero() {
+		t.Errorf("the deadlines are %v, want one and none", d.set)
 	}
 }
 

@@ -374,3 +374,36 @@ func TestCallsAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// A call that waits for its turn ends when the client cancels it, though no turn comes.
+func TestWaitingCallsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const running = 64
+		tools := slowTools{newTools(t, agenttool.Options{}), make(chan struct{}, 2*running), make(chan struct{})}
+		s := newServer(t, tools, nil)
+		inR, inW := io.Pipe()
+		var out strings.Builder
+		served := make(chan error, 1)
+		go func() { served <- s.ServeStdio(t.Context(), inR, &out) }()
+		io.WriteString(inW, initialize+"\n")
+		for id := range running + 1 {
+			fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"glob","arguments":{"pattern":"/**"}}}`+"\n", id+1)
+		}
+		synctest.Wait()
+		if n := len(tools.begun); n != running {
+			t.Errorf("%d calls run, want %d", n, running)
+		}
+		for id := range running + 1 { // those that run do not listen
+			fmt.Fprintf(inW, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`+"\n", id+1)
+		}
+		synctest.Wait()
+		if n := len(tools.begun); n != running+1 {
+			t.Errorf("%d calls came to the tools, want %d", n, running+1)
+		}
+		close(tools.release)
+		inW.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -254,6 +254,27 @@ func TestFromFSGoesOn(t *testing.T) {
 	}
 }
 
+// swapFS lists regular files that are devices when they are opened.
+type swapFS struct{ fstest.MapFS }
+
+func (f swapFS) Open(name string) (fs.File, error) {
+	if file := f.MapFS[name]; file != nil {
+		return fstest.MapFS{name: {Data: file.Data, Mode: fs.ModeDevice}}.Open(name)
+	}
+	return f.MapFS.Open(name)
+}
+
+// What is not a file any more when it is opened is not read.
+func TestFromFSReplacedMeanwhile(t *testing.T) {
+	s, refused, err := staticfs.FromFS(t.Context(), swapFS{fstest.MapFS{"a": {Data: []byte("x")}}})
+	if err != nil || s.Len() != 0 {
+		t.Errorf("FromFS = %v, %v, want no file", s, err)
+	}
+	if diff := cmp.Diff([]string{"/a: it is not a regular file, only those can be stored"}, lines(refused)); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+}
+
 // growFS has files that are empty when they are looked at and larger when they
 // are read, as a log that is being written may be, or a file of /proc.
 type growFS struct{ fstest.MapFS }
