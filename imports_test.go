@@ -62,6 +62,11 @@ var importRules = append([]importRule{
 		never:  []string{"vfs/staticfs", "vfs/routefs", "vfs/badgerfs", "vfs/sqlitefs", "vfs/postgresfs", "vfs/remotefs"},
 	},
 	{
+		reason: "a journal stands behind any store, and knows none",
+		from:   []string{"vfs/journalfs"},
+		never:  slices.Concat(backends, []string{"vfs/agenttool", "vfs/vfstest", "outside"}),
+	},
+	{
 		reason: "the mount shows any backend and is no agent",
 		from:   []string{"fusebridge/..."},
 		never:  slices.Concat(backends, []string{"vfs/agenttool", "agentsim/..."}),
@@ -315,6 +320,7 @@ func TestImportRulesBite(t *testing.T) {
 		{map[string][]string{"vfs/sqlitefs": {"vfs/agenttool"}}, "vfs/sqlitefs → vfs/agenttool: a backend stands alone"},
 		{map[string][]string{"vfs/agenttool": {"vfs/memfs"}}, ""},
 		{map[string][]string{"vfs/agenttool": {"vfs/staticfs"}}, "the tools work on any backend"},
+		{map[string][]string{"vfs/journalfs": {"vfs/memfs"}}, "a journal stands behind any store"},
 		{map[string][]string{"fusebridge": {"vfs/agenttool"}}, "the mount shows any backend"},
 		{map[string][]string{"fusebridge/internal/view": {"fusebridge/internal/overlay"}}, "who only looks"},
 		{map[string][]string{"fusebridge/internal/tree": {"vfs", "os"}}, "no FUSE, no context, no I/O"},

@@ -72,7 +72,7 @@ func TestWrappersForwardEverything(t *testing.T) {
 			}
 		}
 	}
-	for _, full := range slices.Concat(forwarders, slices.Collect(maps.Keys(leaves)), []string{"vfs.Inner", "vfs/wrap.sub", "vfs/routefs.FS"}) {
+	for _, full := range slices.Concat(forwarders, slices.Collect(maps.Keys(leaves)), []string{"vfs.Inner", "vfs/wrap.sub", "vfs/journalfs.FS", "vfs/routefs.FS"}) {
 		if !found[full] {
 			t.Errorf("%s is not among the wrappers found: %v", full, slices.Sorted(maps.Keys(found)))
 		}

@@ -1,0 +1,189 @@
+package journalfs
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/goliathfs/goliathfs/vfs"
+)
+
+// Follow adds to the journal what changes in b, whoever changes it, until ctx ends,
+// which is no error. First it looks through the store; looked, if it is not nil, is
+// called when that has ended. Where b tells of a change only when another one has
+// followed, the journal has what b could still tell and says what is missing.
+func Follow(ctx context.Context, b vfs.Backend, j *Journal, looked func()) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f := &follower{in: vfs.Inner{Backend: b}, journal: j, looked: looked, wake: make(chan struct{}, 1), pending: map[string][]vfs.Revision{}}
+	watched := make(chan error, 1)
+	go func() {
+		watched <- f.in.Watch(ctx, "/", f.tell)
+	}()
+	for {
+		select {
+		case <-f.wake:
+			if err := f.work(ctx); err != nil && ctx.Err() == nil {
+				cancel()
+				<-watched
+				return err
+			}
+		case err := <-watched:
+			if ctx.Err() == nil {
+				return err
+			}
+			// What was told before the end is added all the same.
+			last, done := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+			defer done()
+			return f.work(last)
+		}
+	}
+}
+
+// lastTime bounds how long Follow goes on after its end with what it was told before.
+const lastTime = 5 * time.Second
+
+// mostWaiting is how much a follower keeps of what it was told, in bytes. Beyond that
+// it looks through the store.
+const mostWaiting = 64 << 20
+
+// follower takes what a store tells and adds it to a journal. work is for one
+// goroutine.
+type follower struct {
+	in      vfs.Inner
+	journal *Journal
+	looked  func()
+	wake    chan struct{}             // one value: there is something to do
+	pending map[string][]vfs.Revision // told, and replaced before they could be read
+	again   bool                      // a look has ended before
+
+	mu    sync.Mutex
+	queue []vfs.Event // guarded by mu
+	bytes int         // of queue; guarded by mu
+	lost  bool        // the store must be looked through; guarded by mu
+}
+
+// tell is called for each change. It must not wait.
+func (f *follower) tell(e vfs.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.bytes += 256
+	if e.Old != nil {
+		f.bytes += len(e.Old.Content)
+	}
+	if e.Overflow || f.bytes > mostWaiting {
+		f.queue, f.bytes, f.lost = nil, 0, true
+	} else {
+		f.queue = append(f.queue, e)
+	}
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// work adds everything that was told.
+func (f *follower) work(ctx context.Context) error {
+	for {
+		f.mu.Lock()
+		lost, queue := f.lost, f.queue
+		f.lost, f.queue, f.bytes = false, nil, 0
+		f.mu.Unlock()
+		if !lost && len(queue) == 0 {
+			return nil
+		}
+		if lost {
+			if err := f.look(ctx); err != nil {
+				f.putBack(true, queue)
+				return err
+			}
+		}
+		for i, e := range queue {
+			if err := f.add(ctx, e); err != nil {
+				f.putBack(false, queue[i:])
+				return err
+			}
+		}
+	}
+}
+
+// putBack keeps what could not be added for another try.
+func (f *follower) putBack(lost bool, queue []vfs.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lost = f.lost || lost
+	f.queue = append(queue, f.queue...)
+}
+
+func (f *follower) look(ctx context.Context) error {
+	clear(f.pending)
+	why := overflowed
+	if !f.again {
+		why = notFollowed
+	}
+	if err := f.journal.look(ctx, f.in, why); err != nil {
+		return err
+	}
+	if !f.again && f.looked != nil {
+		f.looked()
+	}
+	f.again = true
+	return nil
+}
+
+// add adds one change. A revision that was replaced before it could be read comes with
+// the event of what replaced it, if the store tells that.
+func (f *follower) add(ctx context.Context, e vfs.Event) error {
+	release, err := f.journal.takeTurn(ctx, e.Path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if e.Old != nil && !f.journal.has(e.Path, e.Old.Revision) {
+		if err := f.addFile(e.Path, *e.Old); err != nil {
+			return err
+		}
+	}
+	if err := f.addMissed(e.Path); err != nil {
+		return err
+	}
+	now, err := f.in.Read(ctx, e.Path)
+	if err != nil && !errors.Is(err, vfs.ErrNotFound) && !errors.Is(err, vfs.ErrNotText) {
+		return err
+	}
+	switch rev := e.Info.Revision; {
+	case rev == "":
+		if known := f.journal.known(e.Path); known == "" || known == now.Revision {
+			return nil
+		}
+		return f.journal.addOnce(entry{kind: Removal, path: e.Path}, "")
+	case f.journal.has(e.Path, rev):
+		return nil
+	case errors.Is(err, vfs.ErrNotText):
+		return f.journal.miss(ctx, f.in, e.Path, err.Error())
+	case now.Revision == rev:
+		return f.addFile(e.Path, now)
+	default:
+		f.pending[e.Path] = append(f.pending[e.Path], rev)
+		return nil
+	}
+}
+
+func (f *follower) addFile(path string, file vfs.File) error {
+	return f.journal.addOnce(written(path, file.Info), file.Content)
+}
+
+// addMissed says which revisions of a path were told and never seen.
+func (f *follower) addMissed(path string) error {
+	for _, rev := range f.pending[path] {
+		if f.journal.has(path, rev) {
+			continue
+		}
+		if err := f.journal.add(entry{kind: Missed, path: path, revision: rev, text: "it was replaced before it could be read"}, ""); err != nil {
+			return err
+		}
+	}
+	delete(f.pending, path)
+	return nil
+}
