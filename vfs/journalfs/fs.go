@@ -23,6 +23,7 @@ var _ interface {
 	vfs.Watcher
 	vfs.Router
 	vfs.Searcher
+	vfs.BatchReader
 	io.Closer
 } = (*FS)(nil)
 
@@ -42,6 +43,11 @@ func Wrap(ctx context.Context, b vfs.Backend, j *Journal) (*FS, error) {
 
 // Read implements vfs.Backend.
 func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) { return s.in.Read(ctx, path) }
+
+// ReadBatch implements vfs.BatchReader.
+func (s *FS) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResult, error) {
+	return s.in.ReadBatch(ctx, paths)
+}
 
 // List implements vfs.Backend.
 func (s *FS) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/journalfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // open opens a journal that is closed with the test.
@@ -65,7 +66,7 @@ func memory(t testing.TB, files map[string]string) *memfs.FS {
 func contents(t testing.TB, b vfs.Backend) map[string]vfs.File {
 	t.Helper()
 	files := map[string]vfs.File{}
-	for info, err := range vfs.Walk(t.Context(), b, "/") {
+	for info, err := range walk.Files(t.Context(), b, "/") {
 		if err != nil {
 			t.Fatal(err)
 		}
