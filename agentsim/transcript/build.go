@@ -32,7 +32,7 @@ type builder struct {
 	// in scenarios.
 	names map[string]string
 	shown map[string]int // how many of a kind have a label
-	// told are those of the transcript, as they are here.
+	// translated are the revisions and cursors of the transcript, as they are here.
 	translated map[string]string
 
 	calls   []scenarioCall
@@ -154,16 +154,16 @@ func (b *builder) withRevision(ctx context.Context, s step) (map[string]any, err
 // assume takes the revision of a change that succeeded, and that nothing in the
 // transcript has shown, for the one that the file has.
 func (b *builder) assume(ctx context.Context, s step) error {
-	translated, _ := s.args["revision"].(string)
+	revision, _ := s.args["revision"].(string)
 	path, _ := s.args["path"].(string)
-	if _, known := b.translated[translated]; known || translated == "" || s.outcome() != "ok" {
+	if _, known := b.translated[revision]; known || revision == "" || s.outcome() != "ok" {
 		return nil
 	}
 	info, err := vfs.Stat(ctx, b.files, path)
 	if err != nil {
 		return nil // the call says so too
 	}
-	b.translated[translated] = string(info.Revision)
+	b.translated[revision] = string(info.Revision)
 	if _, shown := b.names[string(info.Revision)]; shown {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (b *builder) label(kind, value string) {
 // translate notes which revisions and cursors of the transcript stand for which of
 // here: those of the same file, and of the same call.
 func (b *builder) translate(s step, outputs []agenttool.Output) {
-	translated, ok := parseResult(s.tool, s.call.Result)
+	result, ok := parseResult(s.tool, s.call.Result)
 	if !ok {
 		return
 	}
@@ -256,8 +256,8 @@ func (b *builder) translate(s step, outputs []agenttool.Output) {
 		for _, f := range out.Files() {
 			here[f.Path] = string(f.Revision)
 		}
-		if next := out.Next(); next != "" && translated.NextCursor != "" {
-			b.translated[translated.NextCursor] = next
+		if next := out.Next(); next != "" && result.NextCursor != "" {
+			b.translated[result.NextCursor] = next
 		}
 	}
 	pair := func(path, revision string) {
@@ -265,8 +265,8 @@ func (b *builder) translate(s step, outputs []agenttool.Output) {
 			b.translated[revision] = now
 		}
 	}
-	pair(translated.Path, translated.Revision)
-	for _, m := range translated.Matches {
+	pair(result.Path, result.Revision)
+	for _, m := range result.Matches {
 		pair(m.Path, m.Revision)
 	}
 }

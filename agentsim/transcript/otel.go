@@ -111,7 +111,7 @@ func readOTel(in io.Reader, c *collector) error {
 		}
 		// Each request tells the conversation so far again, by the same ids.
 		for _, key := range []string{"gen_ai.input.messages", "gen_ai.output.messages"} {
-			if v, message := attributes[key]; message {
+			if v, has := attributes[key]; has {
 				c.otelMessages(v.json(), line)
 			}
 		}
@@ -124,7 +124,7 @@ func (c *collector) otelTool(r otelRecord, attributes map[string]otelValue, line
 		id = "span " + r.SpanID
 	}
 	c.call(id, attributes["gen_ai.tool.name"].text(), attributes["gen_ai.tool.call.arguments"].json(), line)
-	if result, message := attributes["gen_ai.tool.call.result"]; message {
+	if result, has := attributes["gen_ai.tool.call.result"]; has {
 		code := strings.Trim(string(r.Status.Code), `"`)
 		_, failed := attributes["error.type"]
 		c.result(id, result.text(), failed || code == "2" || code == "STATUS_CODE_ERROR", line)

@@ -19,7 +19,7 @@ type inbox struct {
 	delivered uint64        // events of which the watcher's function has returned
 	err       error         // what was wrong with an event, after which none is taken
 	ended     bool          // the watcher is told no more
-	progress  chan struct{} // closed when told or ended changes; nil while no one waits
+	progress  chan struct{} // closed when delivered or ended changes; nil while no one waits
 }
 
 func newInbox(dir string) *inbox {
