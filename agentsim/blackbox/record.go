@@ -55,6 +55,9 @@ type RecordOptions struct {
 type Recording struct {
 	// Status is the exit status of the agent.
 	Status int
+	// Stopped is why the agent did not end by itself: it was killed, or the error of
+	// the context. Then the scenario ends there, and expects no status and output.
+	Stopped error
 	// Problems are sentences about what a replay may not repeat.
 	Problems []string
 
@@ -101,6 +104,9 @@ func Record(ctx context.Context, opts RecordOptions) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Stopped != nil {
+		r.Problems = append(r.Problems, "the agent was stopped before it ended, so the scenario has no replies beyond that: add what the model says last")
+	}
 	known := res.known
 	if opts.Files == nil {
 		known = nil
@@ -109,7 +115,11 @@ func Record(ctx context.Context, opts RecordOptions) (*Recording, error) {
 		Tools: ownTools(tools.Tools()), CountTokens: res.count, NewNames: func() wire.Names { return newNames(known) },
 	})
 	r.Problems = append(r.Problems, r.report.Problems...)
-	if len(r.report.Conversations) == 0 {
+	switch {
+	case len(r.report.Conversations) > 0:
+	case r.Stopped != nil:
+		return nil, fmt.Errorf("%w, before it asked the model anything%s", r.Stopped, andProblems(r.report.Problems))
+	default:
 		return nil, fmt.Errorf("the agent asked the model nothing that could be recorded, see that it reads OPENAI_BASE_URL, ANTHROPIC_BASE_URL or OLLAMA_HOST, or give it {model} in its command%s", andProblems(r.Problems))
 	}
 	r.after, err = contents(context.WithoutCancel(ctx), files)
@@ -174,16 +184,18 @@ func (r *Recording) run(ctx context.Context, st *stage) error {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
+	case cmd.Process == nil:
+		return fmt.Errorf("the agent cannot be started: %w", err)
 	case ctx.Err() != nil:
-		return fmt.Errorf("the recording was stopped: %w", ctx.Err())
+		r.Stopped = fmt.Errorf("the agent was stopped: %w", ctx.Err())
 	case errors.As(err, &exit) && exit.ExitCode() >= 0:
 		r.Status = exit.ExitCode()
 	case errors.As(err, &exit):
-		return fmt.Errorf("the agent died: %s", exit.ProcessState)
+		r.Stopped = fmt.Errorf("the agent died: %s", exit.ProcessState)
 	case errors.Is(err, exec.ErrWaitDelay): // what it said is recorded
 		r.Problems = append(r.Problems, "the agent ended and left a program running that holds its output, which a replay would end: have it wait for what it begins")
 	case err != nil:
-		return fmt.Errorf("the agent cannot be started: %w", err)
+		r.Stopped = fmt.Errorf("the agent's end cannot be told: %w", err)
 	}
 	r.stdout = out.String()
 	return nil

@@ -24,6 +24,9 @@ import (
 func (r *Recording) Scenario(description string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(strings.TrimSpace(description) + "\n")
+	if r.Stopped != nil {
+		b.WriteString("The agent was stopped before it ended, so the last replies are missing.\n")
+	}
 	if r.opts.System {
 		r.writeSystem(&b)
 	}
@@ -113,12 +116,18 @@ func (r *Recording) writeFiles(b *bytes.Buffer) {
 }
 
 func (r *Recording) writeExpect(b *bytes.Buffer) {
-	fmt.Fprintf(b, "expect:\n  exit: %d\n", r.Status)
-	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" && r.mask.hide(last) == last {
-		fmt.Fprintf(b, "  stdout: %s\n", quote(last))
-	}
 	changed := r.changed()
+	if r.Stopped != nil && len(changed) == 0 {
+		return
+	}
+	b.WriteString("expect:\n")
+	if r.Stopped == nil {
+		fmt.Fprintf(b, "  exit: %d\n", r.Status)
+		lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
+		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" && r.mask.hide(last) == last {
+			fmt.Fprintf(b, "  stdout: %s\n", quote(last))
+		}
+	}
 	if len(changed) == 0 {
 		return
 	}

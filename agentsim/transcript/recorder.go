@@ -159,7 +159,8 @@ func (r *Recorder) Suspects() []Suspect {
 }
 
 // Scenario makes a scenario of what was recorded so far. ErrNothing says that
-// there is no call yet.
+// there is no call yet; a scenario beside an error is one that does not replay, which
+// is returned all the same, since the calls cannot be had again.
 func (r *Recorder) Scenario(ctx context.Context) (*Scenario, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

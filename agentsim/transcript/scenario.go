@@ -43,7 +43,11 @@ func (t *Transcript) Scenario(ctx context.Context) (*Scenario, error) {
 	}
 	seeds, partial := k.seeds()
 	w := world{opts: agenttool.Options{Writable: mayWrite(steps), MaxTokens: budgetOf(steps)}}
-	return build(ctx, steps, origin{"Calls of an agent, imported from a transcript.", seeds, partial, w}, left)
+	s, err := build(ctx, steps, origin{"Calls of an agent, imported from a transcript.", seeds, partial, w}, left)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // origin is what a scenario is made from beside its steps.
@@ -157,10 +161,23 @@ func (l *leftOut) add(tool, why string, calls int) {
 	l.list[i].Calls += calls
 }
 
+// whyUnsaid is why a step is left out that no scenario can hold, or that goes
+// otherwise each time.
+const whyUnsaid = "it cannot be said in a scenario"
+
 // build makes a scenario of steps, replays it, and leaves out a step that cannot
-// be replayed, until the whole can.
+// be replayed, until the whole can. A scenario beside an error is one that fails
+// where no call can be named.
 func build(ctx context.Context, steps []step, o origin, left *leftOut) (*Scenario, error) {
-	for tries := 0; len(steps) > 0 && tries < maxTries; tries++ {
+	steps = slices.Clone(steps)
+	steps = slices.DeleteFunc(steps, func(s step) bool { // at once, for each try takes as long as all calls
+		bad := !sayable(s)
+		if bad {
+			left.add(s.call.Tool, whyUnsaid, 1)
+		}
+		return bad
+	})
+	for len(steps) > 0 {
 		tried := &leftOut{slices.Clone(left.list)} // the next try tells of the same steps again
 		s, of, err := buildOnce(ctx, steps, o, tried)
 		if err != nil {
@@ -171,17 +188,25 @@ func build(ctx context.Context, steps []step, o origin, left *leftOut) (*Scenari
 			return s, nil
 		}
 		if failed < 1 || failed > len(of) {
-			return nil, fmt.Errorf("the scenario that was made does not replay: %w", err)
+			return s, fmt.Errorf("the scenario that was made does not replay: %w", err)
 		}
 		i := of[failed-1]
-		left.add(steps[i].call.Tool, "it cannot be said in a scenario", 1)
-		steps = slices.Delete(slices.Clone(steps), i, i+1)
+		left.add(steps[i].call.Tool, whyUnsaid, 1)
+		steps = slices.Delete(steps, i, i+1)
 	}
 	return nil, ErrNothing
 }
 
-// maxTries bounds how many steps are left out before a scenario is given up.
-const maxTries = 20
+// sayable reports whether a scenario can hold a step: its arguments may go deeper
+// than scenarios do.
+func sayable(s step) bool {
+	data, err := render("", nil, []scenarioCall{{tool: s.tool, input: s.args, allPages: s.allPages}}, world{opts: agenttool.Options{Writable: true}})
+	if err != nil {
+		return false
+	}
+	_, err = agentsim.Parse("imported.txtar", "imported", data)
+	return err == nil
+}
 
 // buildOnce returns the scenario, and for each of its calls the step it is of.
 func buildOnce(ctx context.Context, steps []step, o origin, left *leftOut) (*Scenario, []int, error) {

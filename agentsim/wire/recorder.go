@@ -131,6 +131,10 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	out.Header = forwarded(in.Header)
 	resp, err := r.client.Do(out)
 	if err != nil {
+		if in.Context().Err() != nil { // then a replay has nothing to repeat
+			r.problem("the agent did not wait for an answer of the model")
+			drop()
+		}
 		r.problem(fmt.Sprintf("the model did not answer: %s", withoutURL(err)))
 		note.end(&http.Response{StatusCode: http.StatusBadGateway}, nil, false)
 		http.Error(w, "the model did not answer: "+withoutURL(err), http.StatusBadGateway)

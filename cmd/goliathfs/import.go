@@ -104,7 +104,7 @@ func (o *importOptions) one(cmd *cobra.Command, name string) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return writeScenario(cmd, filepath.Join(o.out, scenarioName(name)), s, "")
+	return writeScenario(cmd, filepath.Join(o.out, scenarioName(name)), s)
 }
 
 // read reads one transcript, which may come from a pipe.
@@ -147,8 +147,27 @@ func scenarioName(file string) string {
 }
 
 // writeScenario writes a new scenario and its golden, and tells what a person
-// should know of it.
-func writeScenario(cmd *cobra.Command, name string, s *transcript.Scenario, tokenizer string) error {
+// should know of it. What an agent wrote down can be imported again, so nothing is
+// written of a scenario that has no golden.
+func writeScenario(cmd *cobra.Command, name string, s *transcript.Scenario) error {
+	tellScenario(cmd, s)
+	golden, err := goldenOf(cmd.Context(), name, s.Data, "")
+	if err != nil {
+		return err
+	}
+	if err := writeNew(name, s.Data, 0o644); err != nil {
+		return err
+	}
+	path, err := writeGolden(name, golden)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s of %s, and its golden %s\n", name, counted(s.Calls, "call"), path)
+	return err
+}
+
+// tellScenario tells how a scenario differs from what it was made of.
+func tellScenario(cmd *cobra.Command, s *transcript.Scenario) {
 	for _, p := range s.Partial {
 		fmt.Fprintf(cmd.ErrOrStderr(), "partial: %s: %s\n", safe.Text(p.Path), safe.Text(p.Why))
 	}
@@ -156,22 +175,16 @@ func writeScenario(cmd *cobra.Command, name string, s *transcript.Scenario, toke
 	for _, d := range s.Differs {
 		fmt.Fprintf(cmd.ErrOrStderr(), "differs: call %d, %s, was %s for the agent and is %s in the scenario\n", d.Call, d.Tool, safe.Text(d.Was), safe.Text(d.Is))
 	}
-	golden, err := goldenOf(cmd.Context(), name, s.Data, tokenizer)
+}
+
+// writeGolden writes the golden of a scenario, and returns where that is.
+func writeGolden(scenario string, golden []byte) (path string, err error) {
+	found, err := agentsim.Find("", scenario)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := writeNew(name, s.Data, 0o644); err != nil {
-		return err
-	}
-	found, err := agentsim.Find("", name)
-	if err != nil {
-		return err
-	}
-	if _, err := agentsim.WriteGolden(found[0].Golden, golden); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s of %s, and its golden %s\n", name, counted(s.Calls, "call"), found[0].Golden)
-	return err
+	_, err = agentsim.WriteGolden(found[0].Golden, golden)
+	return found[0].Golden, err
 }
 
 func goldenOf(ctx context.Context, name string, data []byte, tokenizer string) ([]byte, error) {
@@ -206,20 +219,4 @@ func counted(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// writeNew writes a file that is not there yet, and the directories above it.
-func writeNew(name string, data []byte, mode fs.FileMode) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("the directory %s cannot be made, choose another place: %w", filepath.Dir(name), reason.Of(err))
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists already, move it away or choose another place", name)
-	}
-	if err != nil {
-		return fmt.Errorf("%s cannot be made, choose another place: %w", name, reason.Of(err))
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
 }

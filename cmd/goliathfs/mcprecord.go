@@ -17,8 +17,8 @@ import (
 
 // serveRecorded serves tools whose calls become a scenario when the server ends.
 func (o *mcpOptions) serveRecorded(cmd *cobra.Command, s *storeurl.Store, opts agenttool.Options) error {
-	if exists(o.record) {
-		return fmt.Errorf("%s exists already, move it away or choose another --record", o.record)
+	if err := checkNew(o.record); err != nil {
+		return err
 	}
 	rec := transcript.RecorderOptions{Tools: opts, Tokenizers: tiktoken.Named}
 	if o.limits.tokenizer != tiktoken.Estimate {
@@ -48,18 +48,34 @@ func (o *mcpOptions) serveRecorded(cmd *cobra.Command, s *storeurl.Store, opts a
 // server ends. Nothing goes to standard output, which may be the client's.
 func (o *mcpOptions) writeScenario(cmd *cobra.Command, recorder *transcript.Recorder, tokenizer string) error {
 	ctx := context.WithoutCancel(cmd.Context())
-	scenario, err := recorder.Scenario(ctx)
-	if errors.Is(err, transcript.ErrNothing) {
+	scenario, replays := recorder.Scenario(ctx)
+	if errors.Is(replays, transcript.ErrNothing) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "no call was made, so %s is not written\n", o.record)
 		return nil
 	}
-	if err != nil {
-		return err
+	if scenario == nil {
+		return replays
 	}
 	for _, suspect := range recorder.Suspects() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s holds what looks like %s, look at it before you share %s\n", safe.Text(suspect.Where), suspect.Kind, o.record)
 	}
-	cmd.SetContext(ctx)
-	cmd.SetOut(cmd.ErrOrStderr())
-	return writeScenario(cmd, o.record, scenario, tokenizer)
+	tellScenario(cmd, scenario)
+	if err := writeRecording(cmd, o.record, scenario.Data, 0o644); err != nil {
+		return err
+	}
+	// From here on the recording is safe.
+	var golden []byte
+	err := replays
+	if err == nil {
+		golden, err = goldenOf(ctx, o.record, scenario.Data, tokenizer)
+	}
+	var path string
+	if err == nil {
+		path, err = writeGolden(o.record, golden)
+	}
+	if err != nil {
+		return fmt.Errorf("wrote %s of %s, but no golden: %w", o.record, counted(scenario.Calls, "call"), err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s of %s, and its golden %s\n", o.record, counted(scenario.Calls, "call"), path)
+	return nil
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -63,6 +65,8 @@ func (o *recordOptions) checkArgs(cmd *cobra.Command, args []string) error {
 		return usagef("too few arguments, write the agent's command behind --, for example: %s", firstExample(cmd))
 	case cmd.ArgsLenAtDash() != 0:
 		return usagef("write -- before the agent's command, so that its flags are its own")
+	case filepath.Ext(o.out) != ".txtar":
+		return usagef("--out %s is no name of a scenario, end it in .txtar", shellWord(o.out))
 	case o.store == "" && (o.rec.Writable || len(o.routes) > 0):
 		return usagef("--allow-writes and --route are for --store, which is missing")
 	}
@@ -74,8 +78,8 @@ func (o *recordOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	o.rec.Tokenizers = tiktoken.Named
-	if exists(o.out) {
-		return fmt.Errorf("%s exists already, move it away or choose another --out", o.out)
+	if err := checkNew(o.out); err != nil {
+		return err
 	}
 	if o.store != "" {
 		err := o.withStore(cmd, o.store, storeurl.Want{}, func(s *storeurl.Store) error {
@@ -107,8 +111,8 @@ func (o *recordOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeNew(o.out, text, 0o600); err != nil {
-		return fmt.Errorf("cannot write the scenario: %w", err)
+	if err := writeRecording(cmd, o.out, text, 0o600); err != nil {
+		return err
 	}
 	for _, p := range recording.Problems {
 		fmt.Fprintf(cmd.ErrOrStderr(), "a replay may differ: %s\n", p)
@@ -117,7 +121,12 @@ func (o *recordOptions) run(cmd *cobra.Command, args []string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", o.out, s)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s: read it, then run goliathfs replay --run-agents --update %s\n", o.out, shellWord(o.out))
-	if recording.Status != 0 {
+	switch {
+	case errors.Is(recording.Stopped, context.Canceled):
+		return &interruptedError{fmt.Sprintf("interrupted, so %s ends where the agent was stopped", o.out)}
+	case recording.Stopped != nil:
+		return fmt.Errorf("%w, and %s ends there", recording.Stopped, o.out)
+	case recording.Status != 0:
 		fmt.Fprintf(cmd.ErrOrStderr(), "the agent ended with status %d\n", recording.Status)
 	}
 	return nil
