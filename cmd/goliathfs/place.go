@@ -17,7 +17,7 @@ type move struct{ from, to string }
 // placer puts files of a store at paths of another one, or of the same.
 type placer struct {
 	cmd      *cobra.Command
-	src      vfs.Backend
+	src      *storeurl.Store
 	dst      *storeurl.Store
 	force    bool // replace what is in the way
 	keepSame bool // what has the text already is left alone, and is in no one's way
@@ -68,9 +68,9 @@ func (p *placer) plan(ctx context.Context, moves []move) ([]move, error) {
 
 // same reports whether a file has its text already where it is to go.
 func (p *placer) same(ctx context.Context, m move) (bool, error) {
-	file, err := vfs.Read(ctx, p.src, m.from)
+	file, err := vfs.Read(ctx, p.src.Backend, m.from)
 	if err != nil {
-		return false, err
+		return false, explain(err, storeWords(p.src.Spec))
 	}
 	there, err := vfs.Read(ctx, p.dst.Backend, m.to)
 	if errors.Is(err, vfs.ErrNotText) || errors.Is(err, vfs.ErrTooLarge) {
@@ -89,15 +89,16 @@ type placing struct {
 	source vfs.Revision // of the file that was read
 }
 
-// put makes one move, and says on standard error which revision it has replaced.
+// put makes one move, and says on standard error which revision it has replaced. Its
+// errors are sentences.
 func (p *placer) put(ctx context.Context, m move) (placing, error) {
-	file, err := vfs.Read(ctx, p.src, m.from)
+	file, err := vfs.Read(ctx, p.src.Backend, m.from)
 	if err != nil {
-		return placing{}, err
+		return placing{}, explain(err, storeWords(p.src.Spec))
 	}
 	info, replaced, err := putFile(ctx, p.dst, m.to, file.Content, p.force)
 	if err != nil {
-		return placing{}, err
+		return placing{}, explain(err, storeWords(p.dst.Spec))
 	}
 	p.placed++
 	tellReplaced(p.cmd, info.Path, replaced)
@@ -133,7 +134,7 @@ func putFile(ctx context.Context, s *storeurl.Store, path, content string, force
 		case !errors.Is(err, vfs.ErrConflict):
 			return vfs.Info{}, "", err
 		case !force:
-			return vfs.Info{}, "", conflict(ctx, s, path, expected, err)
+			return vfs.Info{}, "", fmt.Errorf("%s: someone made it meanwhile, so it was not replaced", path)
 		case try == tries:
 			return vfs.Info{}, "", fmt.Errorf("%s: it changes too often to be replaced, try again", path)
 		}

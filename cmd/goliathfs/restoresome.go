@@ -30,14 +30,14 @@ func restoreSome(cmd *cobra.Command, name string, spec storeurl.Spec, paths []st
 		if err != nil {
 			return err
 		}
-		p := placer{cmd: cmd, src: from.Backend, dst: to, force: force, keepSame: true}
+		p := placer{cmd: cmd, src: from, dst: to, force: force, keepSame: true}
 		plan, err := p.plan(ctx, moves)
 		if err != nil {
 			return explain(err, storeWords(spec))
 		}
 		for _, m := range plan {
 			if _, err := p.put(ctx, m); err != nil {
-				return fmt.Errorf("%w; %s of %d restored", explain(err, storeWords(spec)), count(p.placed, "file was", "files were"), len(plan))
+				return fmt.Errorf("%w; %s of %d restored", err, count(p.placed, "file was", "files were"), len(plan))
 			}
 		}
 		text := fmt.Sprintf("restored %s to %s", count(len(plan), "file", "files"), spec.URL)

@@ -99,7 +99,7 @@ func versionText(info *debug.BuildInfo) string {
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newLs(), newTree(), newCat(), newStat(), newFind(), newGrep(), newDiff(), newMemory(), newWatch(),
-		newCopy(), newWrite(), newRm(),
+		newCopy(), newWrite(), newEdit(), newCp(), newMv(), newRm(),
 		newDemo(), newCall(), newMCP(), newImport(), newReplay(), newModel(), newRecord(), newRelay(),
 		newMount(), newUnmount(), newMounts(), newServe(),
 		newDoctor(), newStats(), newNamespaces(), newIndex(), newCompact(),

@@ -123,7 +123,14 @@ func noFile(ctx context.Context, s *storeurl.Store, err error) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s: it is a directory, see goliathfs ls %s %s", pe.Path, storeWords(s.Spec), shellWord(pe.Path))
+	return &directoryError{pe.Path, storeWords(s.Spec)}
+}
+
+// directoryError says that a path is no file, but a directory.
+type directoryError struct{ path, store string }
+
+func (d *directoryError) Error() string {
+	return fmt.Sprintf("%s: it is a directory, see goliathfs ls %s %s", d.path, d.store, shellWord(d.path))
 }
 
 // mostNear is how many entries of a directory are compared with a name.

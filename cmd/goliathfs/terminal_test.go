@@ -18,6 +18,7 @@ import (
 // the screen that shows names and texts of others without what a terminal would act
 // on. Each must make visible itself what it shows of others.
 var waysOut = []string{
+	"draft.go: unscreened",        // for the editor that it starts
 	"main.go: os.Stderr",          // gets its screen
 	"main.go: os.Stdout",          // gets its screen
 	"matchprinter.go: unscreened", // its own colours, around texts made visible

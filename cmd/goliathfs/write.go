@@ -18,19 +18,23 @@ import (
 func newWrite() *cobra.Command {
 	var flags storeFlags
 	var revision string
-	var asJSON bool
+	var asJSON, force bool
 	cmd := &cobra.Command{
 		Use:   "write STORE PATH",
 		Short: "Create or replace a file from standard input",
 		Long: `Create the file at PATH with the bytes of standard input, or, with --revision,
-replace exactly that version of it. Prints the path and the new revision. A
-Badger or SQLite store that does not exist is made.`,
+replace exactly that version of it. --force replaces whatever is there, and names its
+revision on standard error. Prints the path and the new revision. A Badger or SQLite
+store that does not exist is made.`,
 		Example: "  echo hello | goliathfs write badger:./store /notes/today.md\n  goliathfs write badger:./store /notes/today.md --revision BoLVjAxyzabc < new.md",
 		GroupID: groupWrite,
 		Args:    takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("revision") && revision == "" {
 				return usagef("--revision is empty, leave it out to create a file")
+			}
+			if force && revision != "" {
+				return usagef("--revision replaces one version and --force any, leave one of them out")
 			}
 			path, err := vpath.CleanFile(args[1])
 			if err != nil {
@@ -47,13 +51,23 @@ Badger or SQLite store that does not exist is made.`,
 				return err
 			}
 			return flags.withStore(cmd, args[0], want, func(s *storeurl.Store) error {
-				info, err := vfs.Write(cmd.Context(), s.Backend, args[1], content, vfs.Revision(revision))
-				if err != nil {
-					return conflict(cmd.Context(), s, args[1], vfs.Revision(revision), err)
+				var info vfs.Info
+				var replaced vfs.Revision
+				if force {
+					info, replaced, err = putFile(cmd.Context(), s, path, content, true)
+				} else if info, err = vfs.Write(cmd.Context(), s.Backend, path, content, vfs.Revision(revision)); err != nil {
+					err = conflict(cmd.Context(), s, path, vfs.Revision(revision), err)
 				}
+				if err != nil {
+					return err
+				}
+				tellReplaced(cmd, info.Path, replaced)
 				out := newOutput(cmd)
 				if asJSON {
-					out.JSON(listedOf(walk.Entry{Info: info}))
+					out.JSON(struct {
+						listed
+						Replaced vfs.Revision `json:"replaced,omitempty"`
+					}{listedOf(walk.Entry{Info: info}), replaced})
 				} else {
 					out.Printf("%s %s\n", info.Path, info.Revision)
 				}
@@ -64,6 +78,7 @@ Badger or SQLite store that does not exist is made.`,
 	}
 	flags.register(cmd)
 	cmd.Flags().StringVar(&revision, "revision", "", "replace this `revision` instead of creating the file")
+	cmd.Flags().BoolVar(&force, "force", false, "replace what is there, whatever its revision")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return cmd
 }
@@ -96,7 +111,7 @@ func conflict(ctx context.Context, s *storeurl.Store, path string, asked vfs.Rev
 	case statErr != nil:
 		return err
 	case asked == "":
-		return fmt.Errorf("%s: it exists at revision %s, pass --revision %[2]s to replace it", info.Path, info.Revision)
+		return fmt.Errorf("%s: it exists at revision %s, pass --revision %[2]s to replace it, or --force", info.Path, info.Revision)
 	}
 	return fmt.Errorf("%s: it is at revision %s, not %s: look at it again, then pass --revision %[2]s", info.Path, info.Revision, asked)
 }

@@ -31,10 +31,12 @@ var rightWords = map[string][]string{
 	"check":      {"badger:s"},
 	"compact":    {"badger:s"},
 	"completion": {"bash"},
+	"cp":         {"sqlite:d.db", "/none.md", "/new.md"},
 	"copy":       {"badger:s", "dir:copied"},
 	"demo":       {"--nope"}, // else it runs in full
 	"diff":       {"badger:s", "sqlite:d.db"},
 	"doctor":     {"badger:s"},
+	"edit":       {"sqlite:d.db", "/none.md"},
 	"find":       {"badger:s", "/*.md"},
 	"grep":       {"x", "badger:s"},
 	"help":       {"ls"},
@@ -44,6 +46,7 @@ var rightWords = map[string][]string{
 	"mcp":        {"badger:none"},
 	"memory":     {"badger:s"},
 	"model":      {"none.txtar"},
+	"mv":         {"sqlite:d.db", "/none.md", "/new.md"},
 	"mount":      {"badger:none", "mnt"},
 	"mounts":     {},
 	"namespaces": {"badger:s"},
@@ -110,6 +113,7 @@ func makeWrongPlace(t *testing.T) {
 	for _, name := range []string{"HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"} {
 		t.Setenv(name, dir)
 	}
+	t.Setenv("VISUAL", "true") // which changes nothing
 	for name, content := range map[string]string{
 		"file": "x", "broken.json": "{", "unreadable": "x", "session.jsonl": "{}\n", "folder/x": "x",
 		"scenarios/one.txtar": "-- scenario.yaml --\nversion: 9\n",
