@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -238,4 +239,26 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("in the newest version %s: the model is shown %s, want %s", content, got.Result, want)
 		}
 	}
+}
+
+// When the input ends while a question is open no answer can come any more, so nothing is
+// waited for.
+func TestEndOfInputEndsQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, newTools(t, agenttool.Options{Writable: true}), &mcptool.Options{Approval: mcptool.ApprovalAsk})
+		in := io.NopCloser(strings.NewReader(strings.Replace(initialize, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1) + "\n" +
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"writeFile","arguments":{"path":"/x.md","content":"hi"}}}` + "\n"))
+		var out strings.Builder
+		begin := time.Now() // of the bubble
+		if err := s.ServeStdio(t.Context(), in, &out); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took > 0 {
+			t.Errorf("it took %v to end", took)
+		}
+		if !strings.Contains(out.String(), "elicitation/create") {
+			t.Errorf("nobody was asked: %s", &out)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package remotefs_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -222,4 +223,52 @@ func TestSlowWatcherAndWriter(t *testing.T) {
 			<-ended
 		})
 	}
+}
+
+// TestEventsAfterOverflow: a watcher that was too slow, and was told to look again, is
+// told of what changes from then on.
+func TestEventsAfterOverflow(t *testing.T) {
+	t.Parallel()
+	addr := socketAddr(t)
+	b := memory(t, nil)
+	serve(t, listen(t, addr), b, nil)
+	c := dial(t, addr, nil)
+	watching, stop := context.WithCancel(t.Context())
+	events, release, ended := make(chan vfs.Event), make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- c.Watch(watching, "/", func(e vfs.Event) {
+			select {
+			case events <- e:
+			case <-watching.Done():
+			}
+			<-release
+		})
+	}()
+	<-events // the watch is in place
+	rev := vfs.Revision("")
+	for range 5000 {
+		info, err := b.Write(t.Context(), "/a", "x", rev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rev = info.Revision
+	}
+	close(release)
+	late, overflowed := time.After(patience), false
+	for told := false; !told; {
+		select {
+		case e := <-events:
+			told = overflowed && e.Path != "/a" && !e.Overflow
+			if e.Overflow { // perhaps not the last one
+				overflowed = true
+				if _, err := b.Write(t.Context(), "/"+rand.Text(), "", ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+		case <-late:
+			t.Fatalf("overflowed %v, and what changed then is not told", overflowed)
+		}
+	}
+	stop()
+	<-ended
 }
