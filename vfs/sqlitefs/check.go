@@ -149,8 +149,15 @@ func (c *checkAccess) Rebuild(ctx context.Context, query string) error {
 // Foreign implements checkup.Database.
 func (c *checkAccess) Foreign(err error) string {
 	var explained *storeError
-	if codeOf(err) == sqlite3.ERROR && errors.As(err, &explained) {
+	switch code := codeOf(err); {
+	case !errors.As(err, &explained):
+		return ""
+	case code == sqlite3.ERROR:
 		return reasonOf(errors.Join(explained.causes...))
+	case code == sqlite3.NOMEM:
+		return "more memory"
+	case code == sqlite3.TOOBIG:
+		return fmt.Sprintf("room for a value of more than %d MiB", maxValue>>20)
 	}
 	return ""
 }

@@ -17,7 +17,18 @@
 // Databases may have a write-ahead log or a rollback journal, and any text
 // encoding; in a UTF-16 database sizes are unknown (-1) until a file is read.
 // Where triggers of the app need functions that only the app has, files can be
-// read, and a write fails with a sentence that names what is missing.
+// read, and a write fails with a sentence that names what is missing. Triggers may
+// keep books beside the files, but a change that they turn into another one is
+// undone and refused, whichever side made the connections, and also by triggers
+// that were added after the store was opened.
+//
+// What triggers, rules and generated columns compute is bounded on connections that
+// Open made: they reach nothing outside the database, values are at most 32 MiB,
+// what does not fit into the 256 MiB of a connection is an error, and triggers run
+// for a minute at most. A caller's connections keep the caller's settings, so give a
+// stranger's database to Open. Larger values in other tables of the app are no
+// hindrance to files, Backup and Compact; Check names the tables that it cannot
+// look into for them.
 //
 // # Rows that break the rules
 //

@@ -80,6 +80,8 @@ func (d *database) explain(ctx context.Context, err error) error {
 		return &storeError{"the database is damaged: restore a backup, or save what can still be read with the .recover command of sqlite3", []error{err}}
 	case sqlite3.TOOBIG:
 		return &storeError{fmt.Sprintf("the database holds, or computes, a value of more than %d MiB, so do this from the app or without that value", maxValue>>20), []error{err}}
+	case sqlite3.NOMEM:
+		return &storeError{"what the database computes here does not fit into memory, so do this from the app or without what its rules and triggers compute", []error{err}}
 	case sqlite3.NOTADB:
 		return &storeError{"the file is not a SQLite database, or it is encrypted or damaged: name another file or restore a backup", []error{err}}
 	case sqlite3.CANTOPEN:

@@ -3,6 +3,7 @@ package sqlitefs_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -255,6 +256,129 @@ func TestTriggersThatChangeWrites(t *testing.T) {
 			}
 			if _, err := s.Write(t.Context(), "/b", "others go on", ""); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestLargeValuesOfTheApp: what an app keeps beside the files may be larger than any of
+// them, and nothing that looks after the whole database fails for it.
+func TestLargeValuesOfTheApp(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, file, fast())
+	if _, err := s.Write(t.Context(), "/a", "text", ""); err != nil {
+		t.Fatal(err)
+	}
+	// Its rule has SQLite look at the value itself.
+	pool(t, file,
+		`CREATE TABLE "my ""photos"""(k TEXT PRIMARY KEY, v TEXT CHECK(upper(v) <> k))`,
+		`INSERT INTO "my ""photos""" VALUES('k', printf('%.40000000c', 'x'))`,
+		`CREATE TABLE small(k TEXT)`).Close()
+	problems, err := s.Check(t.Context(), nil)
+	if err != nil || len(problems) != 1 || problems[0].Rule != sqlitefs.RuleChecked {
+		t.Fatalf("%+v, %v", problems, err)
+	}
+	isSentence(t, errors.New(problems[0].Detail), `(room for a value of more than 32 MiB): my "photos"`)
+	if strings.Contains(problems[0].Detail, "small") {
+		t.Errorf("it names a table that was checked: %s", problems[0].Detail)
+	}
+	if err := s.Compact(t.Context()); err != nil {
+		t.Error(err)
+	}
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	if err := s.Backup(t.Context(), copied); err != nil {
+		t.Fatal(err)
+	}
+	var size int
+	if err := pool(t, copied).QueryRow(`SELECT length(v) FROM "my ""photos"""`).Scan(&size); err != nil || size != 40_000_000 {
+		t.Errorf("the backup has %d bytes of it, %v", size, err)
+	}
+	if f, err := open(t, copied, nil).Read(t.Context(), "/a"); err != nil || f.Content != "text" {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// TestFullMemory: what a stranger's rules compute may not fit into memory, one value or
+// many; the program goes on, and so does the store.
+func TestFullMemory(t *testing.T) {
+	var columns, names []string
+	for i := range 12 { // none is over the limit of a value
+		columns = append(columns, fmt.Sprintf("c%d TEXT AS (iif(path = '/small', '', printf('%%.30000000c', 'x') || path))", i))
+		names = append(names, fmt.Sprintf("c%d", i))
+	}
+	file := filepath.Join(t.TempDir(), "x.db")
+	pool(t, file, `CREATE TABLE goliath_files_v1(namespace TEXT NOT NULL, path TEXT NOT NULL, path_key TEXT NOT NULL, content TEXT NOT NULL, revision TEXT NOT NULL, `+
+		strings.Join(columns, ", ")+`, PRIMARY KEY(namespace, path), CHECK(max(`+strings.Join(names, ", ")+`) <> 'a'))`,
+		`CREATE INDEX goliath_files_order_v1 ON goliath_files_v1(namespace, path_key)`).Close()
+	s := open(t, file, nil)
+	for range 3 {
+		_, err := s.Write(t.Context(), "/large", "text", "")
+		isSentence(t, err, "does not fit into memory")
+	}
+	info, err := s.Write(t.Context(), "/small", "text", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.Read(t.Context(), "/small"); err != nil || f.Revision != info.Revision {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if got := paths(t, s, "/", 64); len(got) != 1 {
+		t.Errorf("listed: %v", got)
+	}
+	if problems, err := s.Check(t.Context(), nil); err != nil || len(problems) > 0 {
+		t.Errorf("%+v, %v", problems, err)
+	}
+}
+
+// TestTriggersAddedLater: a trigger that is added while the store is open counts at once,
+// on connections of either side.
+func TestTriggersAddedLater(t *testing.T) {
+	for name, store := range map[string]func(t *testing.T, file string) *sqlitefs.FS{
+		"opened here": func(t *testing.T, file string) *sqlitefs.FS { return open(t, file, fast()) },
+		"a caller's":  func(t *testing.T, file string) *sqlitefs.FS { return over(t, pool(t, file), "default") },
+		"a caller's only one": func(t *testing.T, file string) *sqlitefs.FS {
+			db := pool(t, file)
+			db.SetMaxOpenConns(1)
+			return over(t, db, "default")
+		},
+		"a caller's, watched": func(t *testing.T, file string) *sqlitefs.FS {
+			s := over(t, pool(t, file), "default")
+			expectOverflow(t, watch(t, s, "/"))
+			return s
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "x.db")
+			db := pool(t, file)
+			s := store(t, file)
+			kept, err := s.Write(t.Context(), "/kept", "text", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, err := s.Write(t.Context(), "/other", "text", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			run(t, db, `CREATE TRIGGER i AFTER INSERT ON goliath_files_v1 WHEN new.path = '/a' BEGIN UPDATE goliath_files_v1 SET content = 'other' WHERE path = new.path; END`)
+			run(t, db, `CREATE TRIGGER u AFTER UPDATE ON goliath_files_v1 WHEN new.path = '/kept' BEGIN DELETE FROM goliath_files_v1 WHERE path = new.path; END`)
+			run(t, db, `CREATE TRIGGER d AFTER DELETE ON goliath_files_v1 WHEN old.path = '/other' BEGIN INSERT INTO goliath_files_v1 VALUES(old.namespace, old.path, old.path_key, old.content, old.revision); END`)
+			const told = "a trigger of the app changes or removes what is written"
+			_, err = s.Write(t.Context(), "/a", "text", "")
+			isSentence(t, err, told)
+			_, err = s.Write(t.Context(), "/kept", "new", kept.Revision)
+			isSentence(t, err, told)
+			isSentence(t, s.Remove(t.Context(), "/other", other.Revision), told)
+			if got := paths(t, s, "/", 64); strings.Join(got, " ") != "/kept /other" {
+				t.Errorf("after refused changes: %v", got)
+			}
+			if f, err := s.Read(t.Context(), "/kept"); err != nil || f.Content != "text" || f.Revision != kept.Revision {
+				t.Errorf("after a refused change: %+v, %v", f, err)
+			}
+			if _, err := s.Write(t.Context(), "/b", "others go on", ""); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.Write(t.Context(), "/b", "twice", ""); !errors.Is(err, vfs.ErrConflict) {
+				t.Errorf("a conflict: %v", err)
 			}
 		})
 	}

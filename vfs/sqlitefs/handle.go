@@ -35,15 +35,15 @@ const (
 	selectAll = `SELECT path, path_key, revision FROM goliath_files_v1 WHERE namespace = ?1`
 )
 
-const countTriggers = `SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'goliath_files_v1' COLLATE NOCASE`
-
 // Writing. The revision is checked by the statement that changes the row.
 const (
 	insertFile = `INSERT INTO goliath_files_v1(namespace, path, path_key, content, revision)
-	VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING`
+	SELECT ?1, ?2, ?3, ?4, ?5 WHERE true`
 	updateFile = `UPDATE goliath_files_v1 SET content = ?4, revision = ?5
 	WHERE namespace = ?1 AND path = ?2 AND revision = ?3`
 	deleteFile = `DELETE FROM goliath_files_v1 WHERE namespace = ?1 AND path = ?2 AND revision = ?3`
+
+	elseNothing = ` ON CONFLICT DO NOTHING` // behind insertFile
 )
 
 // handle is an open database with its prepared statements.
@@ -52,7 +52,7 @@ type handle struct {
 	name  string // the file as SQLite names it, "" in memory
 	utf16 bool
 	wal   bool  // there is a write-ahead log to move into the main file
-	rules bool  // triggers of the app ran at a change when the handle was made
+	rules bool  // triggers of the app run at a change, as far as is known; guarded by turn
 	max   int64 // the greatest content that is loaded, in bytes of the database
 
 	file, batch, info, page, all *sql.Stmt
@@ -134,11 +134,10 @@ func (h *handle) look(ctx context.Context, readOnly bool) error {
 	case found == 0:
 		return errNoTable
 	}
-	var triggers, width int
-	if err := h.db.QueryRowContext(ctx, countTriggers).Scan(&triggers); err != nil {
+	var width int
+	if err := h.lookForRules(ctx); err != nil {
 		return err
 	}
-	h.rules = triggers > 0
 	err := h.db.QueryRowContext(ctx, `SELECT length(CAST('a' AS BLOB))`).Scan(&width) // no pragma is asked
 	h.utf16 = width == 2
 	return err
@@ -161,7 +160,7 @@ func (h *handle) pin(ctx context.Context, alone bool) (err error) {
 			return errors.Join(err, w.close())
 		}
 	}
-	for query, stmt := range map[string]**sql.Stmt{insertFile: &w.insert, updateFile: &w.update, deleteFile: &w.delete} {
+	for query, stmt := range map[string]**sql.Stmt{insertFile + unruled + elseNothing: &w.insert, updateFile + unruled: &w.update, deleteFile + unruled: &w.delete} {
 		if *stmt, err = p.PrepareContext(ctx, query); codeOf(err) == sqlite3.ERROR {
 			w.refused = err // such as a trigger that calls the app: files can still be read
 		} else if err != nil {
@@ -191,14 +190,6 @@ func (h *handle) setUp(ctx context.Context, busy time.Duration) error {
 	wait := min(busy, writerWait)
 	_, err := h.w.conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA busy_timeout = %d`, wait.Milliseconds()))
 	return err
-}
-
-// exec runs one of the statements that change the table.
-func (w *writer) exec(ctx context.Context, stmt *sql.Stmt, args ...any) (sql.Result, error) {
-	if stmt == nil {
-		return nil, w.refused
-	}
-	return stmt.ExecContext(ctx, args...)
 }
 
 func (w *writer) close() error {

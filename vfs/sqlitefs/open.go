@@ -58,7 +58,7 @@ func open(ctx context.Context, file string, opts *Options) (*FS, error) {
 
 // openMemory keeps to one connection, for each is a database of its own.
 func (d *database) openMemory(context.Context) (*sql.DB, error) {
-	db, err := driver.Open(Memory, d.prepare)
+	db, err := openPool(Memory, d.prepare)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (d *database) openFile(ctx context.Context, file string) error {
 
 // pool opens a database file with every connection prepared.
 func (d *database) pool(file, query string) (*sql.DB, error) {
-	db, err := driver.Open(dsn(file, query), d.prepare)
+	db, err := openPool(dsn(file, query), d.prepare)
 	if err != nil {
 		return nil, err
 	}

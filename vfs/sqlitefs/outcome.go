@@ -28,13 +28,17 @@ type edit struct {
 	path     string
 	content  string // of the row it leads to
 	from, to vfs.Revision
+
+	unruled *sql.Stmt // makes it where no trigger runs with it, and else changes nothing; nil when it cannot be
+	query   string    // makes it
+	args    []any     // of both
 }
 
 // change runs one statement, in the turn to write. Once it has begun, the
 // statement does not see that ctx ends, so that no change is made behind an
 // error; until then, and while the database is busy, ctx ends the wait. A failure
 // that leaves open what happened is settled by a look at the row.
-func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Context) (sql.Result, error)) (outcome, error) {
+func (s *FS) change(ctx context.Context, h *handle, e edit) (outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return unchanged, err
 	}
@@ -44,12 +48,7 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 	var n int64
 	var cause error
 	err := s.db.patiently(ctx, func() error {
-		ctx, done := s.db.uninterrupted(ctx, h.rules)
-		defer done()
-		var result sql.Result
-		if result, cause = s.execChecked(ctx, h, e, exec); cause == nil {
-			n, cause = result.RowsAffected()
-		}
+		n, cause = s.attempt(ctx, h, e)
 		return cause
 	})
 	if err == nil {
@@ -77,53 +76,6 @@ func (s *FS) change(ctx context.Context, h *handle, e edit, exec func(context.Co
 		s.db.flush.schedule(s.db.checkpoint)
 	}
 	return did, err
-}
-
-// errRules has the code of a refusal, since the change is rolled back.
-var errRules = &storeError{"a trigger of the app changes or removes what is written to this table, so change it from the app; the file is as it was", []error{sqlite3.CONSTRAINT}}
-
-// execChecked runs the statement of an edit. Where triggers run with it, the row is looked
-// at before the commit: what they make of a text must not be acknowledged as that text.
-func (s *FS) execChecked(ctx context.Context, h *handle, e edit, exec func(context.Context) (sql.Result, error)) (result sql.Result, err error) {
-	if !h.rules || !s.db.own || h.w.conn == nil {
-		return exec(ctx)
-	}
-	if _, err := h.w.conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil { // fails where SQLite has done it by itself
-			_, _ = h.w.conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
-		}
-	}()
-	if result, err = exec(ctx); err != nil {
-		return nil, err
-	}
-	n, err := result.RowsAffected()
-	if err == nil && n > 0 {
-		err = s.asWritten(ctx, h, e)
-	}
-	if err == nil {
-		_, err = h.w.conn.ExecContext(ctx, `COMMIT`)
-	}
-	return result, err
-}
-
-// asWritten returns an error when the row is not what an edit leads to.
-func (s *FS) asWritten(ctx context.Context, h *handle, e edit) error {
-	f, err := s.load(ctx, h, h.w.file, e.path)
-	var broken *rowError
-	switch {
-	case errors.Is(err, vfs.ErrNotFound) && e.to == "":
-		return nil
-	case errors.Is(err, vfs.ErrNotFound), errors.As(err, &broken):
-		return errRules
-	case err != nil:
-		return err
-	case f.Revision != e.to || f.typ != "text" || f.Content != e.content:
-		return errRules
-	}
-	return nil
 }
 
 // longestStatement bounds what triggers may take that run with a change; the wait

@@ -3,7 +3,6 @@ package sqlitefs
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
@@ -59,12 +58,12 @@ func (s *FS) replace(ctx context.Context, path, content string, expected vfs.Rev
 	}
 	now := s.db.opts.Now()
 	rev := s.db.opts.NewRevision(now, expected)
-	did, err := s.change(ctx, h, edit{path, content, expected, rev}, func(ctx context.Context) (sql.Result, error) {
-		if expected == "" {
-			return h.w.exec(ctx, h.w.insert, s.space.name, path, tablerow.KeyOf(path), content, string(rev))
-		}
-		return h.w.exec(ctx, h.w.update, s.space.name, path, string(expected), content, string(rev))
-	})
+	e := edit{path, content, expected, rev, h.w.update, updateFile, []any{s.space.name, path, string(expected), content, string(rev)}}
+	if expected == "" {
+		e.unruled, e.query = h.w.insert, insertFile+elseNothing
+		e.args = []any{s.space.name, path, tablerow.KeyOf(path), content, string(rev)}
+	}
+	did, err := s.change(ctx, h, e)
 	switch did {
 	case unknown:
 		return vfs.Info{}, s.queueOverflow(), err
@@ -141,9 +140,7 @@ func (s *FS) remove(ctx context.Context, path string, expected vfs.Revision) (ui
 	}
 	did := unchanged
 	if expected != "" { // no rule-abiding row has an empty revision
-		did, err = s.change(ctx, h, edit{path, "", expected, ""}, func(ctx context.Context) (sql.Result, error) {
-			return h.w.exec(ctx, h.w.delete, s.space.name, path, string(expected))
-		})
+		did, err = s.change(ctx, h, edit{path, "", expected, "", h.w.delete, deleteFile, []any{s.space.name, path, string(expected)}})
 	}
 	switch {
 	case did == unknown:

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/tablerow"
 )
@@ -28,8 +29,8 @@ type Database interface {
 	// Rebuild runs a statement that changes indexes and no row, and so may be
 	// interrupted.
 	Rebuild(ctx context.Context, query string) error
-	// Foreign says why an error is one of what only the database's app has, such as a
-	// collation; "" for any other error.
+	// Foreign says why an error is one of what only the database's app has or can hold,
+	// such as a collation, or a value larger than is handled here; "" for any other error.
 	Foreign(err error) string
 	// NewRevision makes one that is not old.
 	NewRevision(old string) string
@@ -66,8 +67,8 @@ type checker struct {
 	opts  Options
 	found []Problem
 
-	onlyTable bool // SQLite cannot check the whole database
-	keyed     bool // rows have no rowid: the table was made WITHOUT ROWID
+	apart bool // SQLite cannot check the database as a whole: each table by itself
+	keyed bool // rows have no rowid: the table was made WITHOUT ROWID
 }
 
 func (c *checker) tell(rule tablerow.Rule, detail, repair string, repaired bool) {
@@ -77,11 +78,12 @@ func (c *checker) tell(rule tablerow.Rule, detail, repair string, repaired bool)
 const maxIntegrity = 100
 
 func (c *checker) integrity(ctx context.Context) error {
-	faults, err := c.faults(ctx)
+	faults, unchecked, err := c.faults(ctx)
 	if why := c.db.Foreign(err); why != "" {
-		c.tell(RuleChecked, fmt.Sprintf("only the table goliath_files_v1 can be checked here, for others need what only their app has (%s)", why), "", false)
-		c.onlyTable = true
-		faults, err = c.faults(ctx)
+		c.apart = true
+		if faults, unchecked, err = c.faults(ctx); len(unchecked) > 0 {
+			c.tell(RuleChecked, fmt.Sprintf("tables of the app can be checked only by the app, for they need what is not here (%s): %s", why, strings.Join(unchecked, ", ")), "", false)
+		}
 	}
 	if err != nil || len(faults) == 0 {
 		return err
@@ -91,7 +93,7 @@ func (c *checker) integrity(ctx context.Context) error {
 		if err := c.db.Rebuild(ctx, `REINDEX goliath_files_v1`); err != nil && ctx.Err() != nil {
 			return err
 		}
-		left, err := c.faults(ctx)
+		left, _, err := c.faults(ctx)
 		if err != nil {
 			return err
 		}
@@ -103,12 +105,43 @@ func (c *checker) integrity(ctx context.Context) error {
 	return nil
 }
 
-// faults returns what SQLite's own check says, at most maxIntegrity lines.
-func (c *checker) faults(ctx context.Context) (faults []string, err error) {
-	query := fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxIntegrity)
-	if c.onlyTable {
-		query = `PRAGMA integrity_check(goliath_files_v1)`
+// faults returns what SQLite's own check says, at most maxIntegrity lines a check, and
+// the tables of the app that it could not look at.
+func (c *checker) faults(ctx context.Context) (faults, unchecked []string, err error) {
+	if !c.apart {
+		faults, err = c.check(ctx, fmt.Sprint(maxIntegrity))
+		return faults, nil, err
 	}
+	if faults, err = c.check(ctx, filesTable); err != nil {
+		return nil, nil, err
+	}
+	var others []string
+	err = c.db.Query(ctx, func(result *sql.Rows) error {
+		var name string
+		err := result.Scan(&name)
+		others = append(others, name)
+		return err
+	}, `SELECT name FROM sqlite_master WHERE type = 'table' AND name <> ?1 COLLATE NOCASE ORDER BY name`, filesTable)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, table := range others {
+		found, err := c.check(ctx, `"`+strings.ReplaceAll(table, `"`, `""`)+`"`)
+		if err != nil && c.db.Foreign(err) == "" {
+			return nil, nil, err
+		}
+		if err != nil {
+			unchecked = append(unchecked, table)
+		}
+		faults = append(faults, found...)
+	}
+	return faults, unchecked, nil
+}
+
+const filesTable = "goliath_files_v1"
+
+// check is SQLite's check of a table, or of the database with so many lines.
+func (c *checker) check(ctx context.Context, of string) (faults []string, err error) {
 	err = c.db.Query(ctx, func(result *sql.Rows) error {
 		var line string
 		if err := result.Scan(&line); err != nil || line == "ok" {
@@ -116,7 +149,7 @@ func (c *checker) faults(ctx context.Context) (faults []string, err error) {
 		}
 		faults = append(faults, line)
 		return nil
-	}, query)
+	}, `PRAGMA integrity_check(`+of+`)`)
 	return faults, err
 }
 
