@@ -1,6 +1,7 @@
 package postgresfs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,9 +43,21 @@ func adjust(config *pgxpool.Config, o Options) {
 		c.ConnectTimeout = min(connectTimeout, o.Timeout)
 	}
 	if c.ValidateConnect == nil { // what was written must be seen, and a replica lags behind
-		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
+		c.ValidateConnect = isPrimary
 	}
 	if _, ok := c.RuntimeParams["application_name"]; !ok {
 		config.ConnConfig.RuntimeParams["application_name"] = "goliathfs"
 	}
+}
+
+// isPrimary refuses a connection to a replica; of several hosts the next one is tried.
+func isPrimary(ctx context.Context, conn *pgconn.PgConn) error {
+	results, err := conn.Exec(ctx, `select pg_is_in_recovery()`).ReadAll()
+	if err != nil {
+		return err
+	}
+	if len(results) == 1 && len(results[0].Rows) == 1 && string(results[0].Rows[0][0]) == "t" {
+		return errReplica
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package postgresfs
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -109,12 +110,23 @@ type querier interface {
 func (d *database) ask(ctx context.Context, op func(context.Context, querier) error) error {
 	bounded, cancel := context.WithTimeout(ctx, d.opts.Timeout)
 	defer cancel()
+	var why error
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := d.once(bounded, op)
+		why = telling(why, err)
 		if err == nil || !d.again(err) || !wait(bounded, pause) {
-			return d.explain(ctx, err)
+			return d.explain(ctx, why)
 		}
 	}
+}
+
+// telling returns which of two attempts' errors says more: the second, unless that is
+// only that the time is over.
+func telling(before, err error) error {
+	if before != nil && errors.Is(err, context.DeadlineExceeded) {
+		return before
+	}
+	return err
 }
 
 // Pauses between two attempts. The first ones are short, because every connection of

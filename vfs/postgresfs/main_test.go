@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -50,7 +51,7 @@ func cluster(t testing.TB) *pgcluster.Cluster {
 // connect returns one connection to a database.
 func connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
+	conn, err := pgx.Connect(context.Background(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,13 @@ func database(t testing.TB) string {
 			t.Error(err)
 		}
 	})
-	u, err := url.Parse(c.URL())
+	return withDatabase(t, c.URL(), name)
+}
+
+// withDatabase returns the URL of another database of the same server.
+func withDatabase(t testing.TB, text, name string) string {
+	t.Helper()
+	u, err := url.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +110,7 @@ func with(t testing.TB, text string, pairs ...string) string {
 	for i := 0; i < len(pairs); i += 2 {
 		q.Set(pairs[i], pairs[i+1])
 	}
-	u.RawQuery = q.Encode()
+	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20") // libpq takes a plus sign as it is
 	return u.String()
 }
 
@@ -148,7 +155,7 @@ func pool(t testing.TB, url string, adjust func(*pgxpool.Config)) *pgxpool.Pool 
 	return p
 }
 
-func over(t testing.TB, p *pgxpool.Pool, opts *postgresfs.Options) *postgresfs.FS {
+func onPool(t testing.TB, p *pgxpool.Pool, opts *postgresfs.Options) *postgresfs.FS {
 	t.Helper()
 	s, err := postgresfs.New(p, opts)
 	if err != nil {

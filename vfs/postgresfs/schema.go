@@ -95,7 +95,8 @@ func (d *database) ensure(ctx context.Context, q querier) error {
 
 var errNoTables = &storeError{"the database holds no agent files (it has no table goliath_files_v1), so name another one, or write a first file to it, which makes the tables", []error{fs.ErrNotExist}}
 
-var errReplica = &storeError{"the server is a replica, which may not show yet what was written: name the primary, or open it read-only", []error{vfs.ErrReadOnly}}
+// errReplica may pass: a replica can become the primary.
+var errReplica = &storeError{"the server is a replica, which may not show yet what was written: name the primary, or ask for a replica by target_session_attrs and open it read-only", []error{vfs.ErrUnavailable}}
 
 // version returns the version of the tables, the newest of those named.
 func version(ctx context.Context, q querier) (int, error) {

@@ -1,6 +1,7 @@
 package postgresfs_test
 
 import (
+	"os"
 	"sync"
 	"testing"
 
@@ -8,7 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/postgresfs"
+	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
 )
 
@@ -88,31 +91,60 @@ func TestOpen(t *testing.T) {
 	}))
 }
 
-// TestWrapped runs the suite behind routes and other wrappers, on one pool.
-func TestWrapped(t *testing.T) {
-	t.Parallel()
-	url := suite(t)
-	p := pool(t, url, nil)
-	cfg := config(t, func(t *testing.T, opts *postgresfs.Options) *postgresfs.FS { return over(t, p, opts) })
-	cfg.Peer, cfg.Reopen = nil, nil // as TestOpen has them
-	vfstest.TestBackend(t, cfg)
+// A setting is a way in which callers make pools.
+type setting func(*pgxpool.Config)
+
+func one(c *pgxpool.Config) { c.MaxConns = 1 }
+
+// simple is the protocol that poolers want.
+func simple(c *pgxpool.Config) { c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol }
+
+func serializable(c *pgxpool.Config) {
+	c.ConnConfig.RuntimeParams["default_transaction_isolation"] = "serializable"
 }
 
-// TestPools runs the suite on pools of a caller's: of one connection, with the simple
-// protocol as poolers want it, and where serializable is the default isolation.
+// TestPools runs the suite on pools of a caller's. Two settings that have nothing to do
+// with each other are tried at once, and with GOLIATHFS_FULL each alone as well.
 func TestPools(t *testing.T) {
-	for name, adjust := range map[string]func(*pgxpool.Config){
-		"one":    func(c *pgxpool.Config) { c.MaxConns = 1 },
-		"simple": func(c *pgxpool.Config) { c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol },
-		"serializable": func(c *pgxpool.Config) {
-			c.ConnConfig.RuntimeParams["default_transaction_isolation"] = "serializable"
-		},
-	} {
+	both := map[string][]setting{"one simple": {one, simple}}
+	for name, settings := range pick(both, both, map[string][]setting{"one simple": {one, simple}, "one": {one}, "simple": {simple}, "serializable": {serializable}}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := suite(t)
-			p := pool(t, url, adjust)
-			conforms(t, config(t, func(t *testing.T, opts *postgresfs.Options) *postgresfs.FS { return over(t, p, opts) }))
+			conforms(t, over(t, settings...))
 		})
 	}
+}
+
+// TestRouted runs the suite with another store below one of its directories, where
+// serializable is the default isolation; with GOLIATHFS_FULL behind all wrappers.
+func TestRouted(t *testing.T) {
+	t.Parallel()
+	cfg := over(t, serializable)
+	open := cfg.New
+	cfg.Peer, cfg.Reopen, cfg.Spoil = nil, nil, nil // those of the store itself
+	if os.Getenv("GOLIATHFS_FULL") != "" {
+		vfstest.TestBackend(t, cfg)
+	}
+	cfg.New = func(t *testing.T, seed map[string]string) vfs.Backend {
+		elsewhere, err := memfs.New(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := routefs.New(open(t, seed), []routefs.Route{{Prefix: "/~elsewhere", Backend: elsewhere}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	conforms(t, cfg)
+}
+
+// over is the suite on one pool.
+func over(t *testing.T, settings ...setting) vfstest.Config {
+	p := pool(t, suite(t), func(c *pgxpool.Config) {
+		for _, set := range settings {
+			set(c)
+		}
+	})
+	return config(t, func(t *testing.T, opts *postgresfs.Options) *postgresfs.FS { return onPool(t, p, opts) })
 }

@@ -185,18 +185,20 @@ func (s *FS) apply(ctx context.Context, c *change) (seq int64, unknown bool, err
 	held, done := patient(ctx, s.db.opts.Timeout)
 	defer done()
 	sent := false // and no answer came
+	var why error
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		seq, err = s.attempt(ctx, held, c, sent)
 		if err == nil {
 			return seq, false, nil
 		}
+		why = telling(why, err)
 		fate := fateOf(err)
 		sent = sent || fate == lost
 		if fate == refused || fate == ended || !s.db.again(err) || ctx.Err() != nil || !wait(held, pause) {
 			break
 		}
 	}
-	err = s.db.explain(ctx, err)
+	err = s.db.explain(ctx, why)
 	if sent {
 		err = fmt.Errorf("whether it was done is not known, so read the file before you try again: %w", err)
 	}
