@@ -95,9 +95,14 @@ func Decode(data []byte) error {
 		}
 	}
 	_, entryErr := decodeEntries(nil, data)
+	return errors.Join(err, entryErr, DecodeGroup(data))
+}
+
+// DecodeGroup reads the postings of a group of a block of 100 files.
+func DecodeGroup(data []byte) error {
 	r := readGroup(gramOf('A', 'B', 'C'), data, 100)
 	set := newFileSet(100)
 	for r.step() && r.read(set) {
 	}
-	return errors.Join(err, entryErr, r.d.err)
+	return r.d.err
 }

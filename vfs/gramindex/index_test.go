@@ -217,6 +217,70 @@ func TestSearchIsExact(t *testing.T) {
 	}
 }
 
+// Every gram of a needle counts: a file that lacks one is no candidate, though each other
+// file has it, and neither is one that is gone. The store is asked of candidates only.
+func TestCandidatesHaveEveryGram(t *testing.T) {
+	const needle = "abcdefgh"
+	s := newStore(gramindex.Sizes{Block: 64, Fresh: 4, Changed: 1000}, nil)
+	defer s.x.Close()
+	lacking := func(skip int) (text string) {
+		for i := range len(needle) - 2 {
+			if i != skip {
+				text += needle[i:i+3] + "\n"
+			}
+		}
+		return text
+	}
+	for i := range len(needle) - 2 {
+		s.write(fmt.Sprintf("/lacks/%d", i), lacking(i))
+		s.write(fmt.Sprintf("/goes/%d", i), needle)
+	}
+	s.write("/has", needle)
+	if err := s.x.Build(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range len(needle) - 2 {
+		s.remove(fmt.Sprintf("/goes/%d", i))
+	}
+	s.x.Ready(t.Context())
+	s.x.Quiet() // so that the segments know
+	var asked []string
+	_, ok, err := s.x.Search(t.Context(), "/", needle, vfs.ListOptions{Limit: 256}, func(path string) (vfs.Info, error) {
+		asked = append(asked, path)
+		return s.stat(path)
+	})
+	if !ok || err != nil || !slices.Equal(asked, []string{"/has"}) {
+		t.Errorf("asked of %q, %v, %v, want /has alone", asked, ok, err)
+	}
+}
+
+// An index from which too many files differ is not used until it is made anew: looking
+// at each of them would cost as much as no index.
+func TestTooManyChanges(t *testing.T) {
+	s := newStore(gramindex.Sizes{Block: 8, Fresh: 1000, Changed: 10}, nil)
+	defer s.x.Close()
+	s.write("/a", "needle")
+	if err := s.x.Build(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		if state := s.x.Status().State; state != "ready" {
+			t.Fatalf("after %d changes it is %s", i, state)
+		}
+		s.write(fmt.Sprintf("/%d", i), "text")
+	}
+	if state := s.x.Status().State; state != "building" {
+		t.Errorf("after 10 changes it is %s", state)
+	}
+	if _, ok, err := s.search(t.Context(), "/", "", "needle", 9); ok || err != nil {
+		t.Errorf("it is used: %v, %v", ok, err)
+	}
+	s.x.Quiet() // the search has it made
+	if got, ok, err := s.search(t.Context(), "/", "", "needle", 9); !ok || err != nil || !slices.Equal(got, []string{"/a"}) {
+		t.Errorf("made anew it gives %q, %v, %v", got, ok, err)
+	}
+}
+
 // Segments of like size are merged, and few are left.
 func TestTiers(t *testing.T) {
 	s := newStore(smallSizes, nil)

@@ -190,6 +190,20 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// A group that ends within a posting is damaged: read as it is, files would be missed.
+func TestCutGroup(t *testing.T) {
+	const group = "\x01\x02\x00\x32" // one gram, which 50 of 100 files hold, in a bit each
+	whole := group + strings.Repeat("\x55", 13)
+	if err := gramindex.DecodeGroup([]byte(whole)); err != nil {
+		t.Errorf("the whole group: %v", err)
+	}
+	for n := range len(whole) {
+		if err := gramindex.DecodeGroup([]byte(whole[:n])); err == nil && n > 0 {
+			t.Errorf("the first %d of %d bytes pass", n, len(whole))
+		}
+	}
+}
+
 // interrupted is a source of which something else happens before it is still.
 type interrupted struct {
 	*store
