@@ -15,6 +15,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/postgresfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
@@ -23,7 +24,7 @@ import (
 // kinds are the stores.
 var kinds = []string{"memory", "badger", "sqlite"}
 
-// openKind opens a store of a kind in a folder of its own.
+// openKind opens a store of a kind in a folder of its own, or at a URL.
 func openKind(ctx context.Context, kind, dir string) (vfs.Backend, error) {
 	switch kind {
 	case "memory":
@@ -32,6 +33,8 @@ func openKind(ctx context.Context, kind, dir string) (vfs.Backend, error) {
 		return badgerfs.Open(ctx, filepath.Join(dir, "store"), &badgerfs.Options{Relaxed: true})
 	case "sqlite":
 		return sqlitefs.Open(ctx, filepath.Join(dir, "store.db"), &sqlitefs.Options{Relaxed: true})
+	case "postgres":
+		return postgresfs.Open(ctx, dir, nil)
 	}
 	return nil, fmt.Errorf("no store is called %q", kind)
 }
@@ -171,7 +174,12 @@ const jobVariable = "GOLIATHFS_HISTORIES_JOB"
 func TestMain(m *testing.M) {
 	text := os.Getenv(jobVariable)
 	if text == "" {
-		os.Exit(m.Run())
+		code := m.Run()
+		if err := endPostgres(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+		os.Exit(code)
 	}
 	var j job
 	err := json.Unmarshal([]byte(text), &j)
