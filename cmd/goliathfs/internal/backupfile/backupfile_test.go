@@ -2,7 +2,9 @@ package backupfile_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -96,6 +98,43 @@ func TestDamage(t *testing.T) {
 	}
 	if _, err := readAll(bytes.NewReader(append(bytes.Clone(whole), "more\n"...))); !errors.Is(err, backupfile.ErrFormat) {
 		t.Errorf("with a line behind its end: %v", err)
+	}
+}
+
+// sealed puts the last line behind a header and a file.
+func sealed(header, file string) string {
+	sum := sha256.Sum256([]byte(header + file))
+	return fmt.Sprintf(`%s%s{"files":1,"sha256":"%x"}`, header, file, sum)
+}
+
+// TestWholeLines: lines that are sound in themselves make no backup where one is missing,
+// follows the last one, or is not of this form.
+func TestWholeLines(t *testing.T) {
+	whole := string(backup(t))
+	lines := strings.SplitAfter(strings.TrimSuffix(whole, "\n"), "\n")
+	for name, text := range map[string]string{
+		"without the last line":    strings.Join(lines[:len(lines)-1], ""),
+		"a file behind the last":   whole + lines[1],
+		"the last line twice":      whole + lines[len(lines)-1] + "\n",
+		"another number of files":  strings.Replace(whole, `"files":3`, `"files":2`, 1),
+		"a file left out":          strings.Replace(whole, lines[1], "", 1),
+		"a file twice":             strings.Replace(whole, lines[1], lines[1]+lines[1], 1),
+		"a later version":          sealed(strings.Replace(lines[0], `"version":1`, `"version":2`, 1), lines[1]),
+		"a name that is not known": sealed(lines[0], strings.Replace(lines[1], `"path":"/a"`, `"mode":1,"path":"/a"`, 1)),
+	} {
+		if text == whole {
+			t.Fatalf("%s: nothing differs", name)
+		}
+		if _, err := readAll(strings.NewReader(text)); !errors.Is(err, backupfile.ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if all, err := readAll(strings.NewReader(sealed(lines[0], lines[1]))); err != nil || len(all) != 1 {
+		t.Errorf("a backup of one file: %v, %v", all, err)
+	}
+	header := lines[0]
+	if _, err := readAll(strings.NewReader(header)); err == nil || !strings.Contains(err.Error(), "its end is missing, it has 0 files") {
+		t.Errorf("a header alone: %v", err)
 	}
 }
 
