@@ -123,11 +123,7 @@ func answerOf(t *testing.T, data json.RawMessage) answer {
 }
 
 func replayClient(t *testing.T, recorded []exchange, asks bool) {
-	var long strings.Builder
-	for n := range 400 {
-		fmt.Fprintf(&long, "line %d of the guide, \"quoted\"\tand tabbed\n", n+1)
-	}
-	files, err := memfs.New(map[string]string{"/docs/guide.md": guide, "/docs/long.md": long.String()}, nil)
+	files, err := memfs.New(map[string]string{"/docs/guide.md": guide, "/docs/long.md": recordedLines()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
