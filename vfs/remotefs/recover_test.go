@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -64,6 +65,28 @@ func startAgent(t *testing.T, addr string) *os.Process {
 		t.Fatalf("the agent said %q, %v", line, err)
 	}
 	return cmd.Process
+}
+
+// TestAgentEndsWhileDialing: an agent that ends before it has let a program in is told as
+// one that is not there.
+func TestAgentEndsWhileDialing(t *testing.T) {
+	addr := socketAddr(t)
+	l, err := net.Listen("unix", strings.TrimPrefix(addr, "unix:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		conn, err := l.Accept()
+		l.Close()
+		if err == nil {
+			conn.Read(make([]byte, 1)) // the rest is not read, so the end is a reset
+			conn.Close()
+		}
+	}()
+	_, err = remotefs.Dial(t.Context(), addr, nil)
+	if !errors.Is(err, vfs.ErrUnavailable) || !strings.HasPrefix(err.Error(), "no agent answers at "+addr) {
+		t.Errorf("Dial: %v", err)
+	}
 }
 
 // TestKilledAgent kills the agent under many operations: each ends, in success

@@ -76,20 +76,36 @@ func dial(ctx context.Context, addr string, h hello) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, where)
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return nil, away(err, "the socket %s may not be used by this user, be the one who serves it: %v", addr, reason.Of(err))
-	case err != nil:
-		return nil, away(err, "no agent answers at %s, start it or look at the address: %v", addr, reason.Of(err))
+	conn, err := dialBare(ctx, addr, network, where)
+	if err != nil {
+		return nil, err
 	}
 	closing := context.AfterFunc(ctx, func() { conn.Close() })
 	err = greet(conn, h)
 	if !closing() {
 		err = errors.New("it does not answer the greeting, see whether it is stopped")
 	}
+	if isReset(err) { // perhaps the agent ended while this program waited to be let in
+		again, gone := dialBare(ctx, addr, network, where)
+		if gone != nil {
+			return nil, errors.Join(gone, closed(conn))
+		}
+		again.Close()
+	}
 	if err != nil {
 		return nil, errors.Join(away(err, "the agent at %s did not let this program in: %v", addr, err), closed(conn))
+	}
+	return conn, nil
+}
+
+// dialBare returns a connection on which nothing was said.
+func dialBare(ctx context.Context, addr, network, where string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, where)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, away(err, "the socket %s may not be used by this user, be the one who serves it: %v", addr, reason.Of(err))
+	case err != nil:
+		return nil, away(err, "no agent answers at %s, start it or look at the address: %v", addr, reason.Of(err))
 	}
 	return conn, nil
 }
