@@ -18,6 +18,10 @@ import (
 type ReplayOptions struct {
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore NewStore
+	// Base are files, by path, that the default store has before the scenario's own
+	// seeds come over them, unless NewStore makes it or it is static: those of a moment
+	// that an agent is looked at again. They must be valid, see memfs.New.
+	Base map[string]string
 	// NewAgent makes what the application's own agent brings along; nil means
 	// nothing.
 	NewAgent NewAgent
@@ -108,7 +112,7 @@ func Replay(ctx context.Context, sc *Scenario, opts *ReplayOptions) (*Transcript
 		}
 	}
 	shown, err := replay.Run(ctx, sc.read, sc.script, replay.Options{
-		NewStore: newStore, NewAgent: newAgent, Tokenizer: opts.Tokenizer, Tokenizers: opts.Tokenizers,
+		NewStore: newStore, Base: opts.Base, NewAgent: newAgent, Tokenizer: opts.Tokenizer, Tokenizers: opts.Tokenizers,
 	})
 	var failure *replay.Failure
 	if errors.As(err, &failure) {

@@ -44,6 +44,8 @@ type Runner struct {
 	Parallel int
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore NewStore
+	// Base is that of ReplayOptions.
+	Base map[string]string
 	// NewAgent makes what the application's own agent brings along; nil means
 	// nothing.
 	NewAgent NewAgent
@@ -226,7 +228,7 @@ func (r *Runner) replay(ctx context.Context, res *Result) {
 		return
 	}
 	res.Description = sc.Description
-	t, err := Replay(ctx, sc, &ReplayOptions{NewStore: r.NewStore, NewAgent: r.NewAgent, Tokenizer: r.Tokenizer, Tokenizers: r.Tokenizers})
+	t, err := Replay(ctx, sc, &ReplayOptions{NewStore: r.NewStore, Base: r.Base, NewAgent: r.NewAgent, Tokenizer: r.Tokenizer, Tokenizers: r.Tokenizers})
 	res.Transcript, res.Steps = t, t.Steps()
 	switch {
 	case errors.Is(err, ErrSkipped):

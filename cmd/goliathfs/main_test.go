@@ -37,6 +37,7 @@ func TestScript(t *testing.T) {
 			"interrupt": interrupt,
 			"halt":      halt,
 			"roundtrip": roundtrip,
+			"waitlog":   waitLog,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "fuse" {

@@ -60,7 +60,7 @@ integration, as the environment tells, both are refused; CI=false says otherwise
 	f.BoolVar(&o.failed, "failed", false, "replay only what failed when it was replayed last from this directory")
 	f.BoolVar(&o.runner.FailFast, "fail-fast", false, "end at the first scenario that fails")
 	f.IntVar(&o.runner.Parallel, "parallel", 0, "replay this `many` at a time; 0 means one a processor")
-	f.StringVar(&o.store, "store", "mem:", "keep the files in mem:, badger:DIR or sqlite:FILE (`URL`), in a fresh namespace each")
+	f.StringVar(&o.store, "store", "mem:", "keep the files in mem:, badger:DIR or sqlite:FILE (`URL`), in a fresh namespace each; journal:FILE@TIME begins with the files of a moment, in memory")
 	f.StringVar(&o.format, "format", "text", "print `text`, json, junit or github")
 	f.BoolVar(&o.list, "list", false, "name the scenarios and what they show, and replay none")
 	o.agents.register(cmd)
@@ -108,6 +108,9 @@ func (o *replayOptions) run(cmd *cobra.Command) error {
 	return withOpener(func(opener *storeurl.Opener) error {
 		var err error
 		if o.runner.NewStore, err = replayStores(cmd.Context(), opener, o.store); err != nil {
+			return err
+		}
+		if o.runner.Base, err = replayBase(cmd.Context(), opener, o.store); err != nil {
 			return err
 		}
 		sum, err := o.runner.Run(cmd.Context())

@@ -9,6 +9,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // replayStores returns how a replay makes its stores: nil for memory, else each
@@ -22,6 +23,8 @@ func replayStores(ctx context.Context, opener *storeurl.Opener, raw string) (age
 		return nil, usagef("%s: every scenario gets a namespace of its own, leave out ?namespace", raw)
 	case u.Scheme == storeurl.Mem && u.Target == "":
 		return nil, nil
+	case u.Scheme == storeurl.Journal:
+		return nil, nil // see replayBase
 	}
 	var turns writeTurns
 	opener.NewRevision, opener.Now = turns.newRevision, turns.time
@@ -31,7 +34,7 @@ func replayStores(ctx context.Context, opener *storeurl.Opener, raw string) (age
 	}
 	db, ok := store.Base.(database.Database)
 	if !ok {
-		return nil, usagef("%s: a replay keeps its files in mem:, badger:DIR or sqlite:FILE", raw)
+		return nil, usagef("%s: a replay keeps its files in mem:, badger:DIR or sqlite:FILE, or in memory over those of journal:FILE@TIME", raw)
 	}
 	return func(_ context.Context, spec agentsim.StoreSpec) (vfs.Backend, error) {
 		b, err := db.View(spec.Namespace)
@@ -40,6 +43,31 @@ func replayStores(ctx context.Context, opener *storeurl.Opener, raw string) (age
 		}
 		return &replayStore{Database: b, turns: &turns, spec: spec}, nil
 	}, nil
+}
+
+// replayBase returns the files of a moment over which the scenarios are replayed, each
+// in memory; nil when the URL names no journal.
+func replayBase(ctx context.Context, opener *storeurl.Opener, raw string) (map[string]string, error) {
+	u, err := storeurl.Parse(raw)
+	if err != nil || u.Scheme != storeurl.Journal {
+		return nil, nil // replayStores tells of the error
+	}
+	store, err := opener.Open(ctx, storeurl.Spec{URL: u}, storeurl.Want{})
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for info, err := range walk.Files(ctx, store.Backend, "/") {
+		if err != nil {
+			return nil, err
+		}
+		f, err := vfs.Read(ctx, store.Backend, info.Path)
+		if err != nil {
+			return nil, explain(err, u.String())
+		}
+		files[f.Path] = f.Content
+	}
+	return files, nil
 }
 
 // writeTurns lets scenarios that run side by side share one database, whose

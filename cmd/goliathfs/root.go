@@ -27,9 +27,9 @@ func newRoot() *cobra.Command {
 		Long: `Goliathfs keeps, looks at, mounts and replays an agent's virtual text files.
 
 A store is named by a URL: mem:, mem:SEED, static:SEED, badger:DIR,
-sqlite:FILE, backup:FILE, unix:SOCKET or tcp:127.0.0.1:PORT; dir:PATH is a folder
-of this machine, for copy and diff. SEED is a folder, a .json object of path to content,
-or a .txtar. Badger and SQLite take ?namespace=N, or * for a read-only view of
+sqlite:FILE, backup:FILE, journal:FILE[@TIME or @REVISION], unix:SOCKET or
+tcp:127.0.0.1:PORT; dir:PATH is a folder of this machine, for copy and diff. SEED is
+a folder, a .json object of path to content, or a .txtar. Badger and SQLite take ?namespace=N, or * for a read-only view of
 all. Put another store at a directory with --route /prefix=URL (or URL,ro for
 read-only), as often as needed.
 
@@ -103,7 +103,7 @@ func verbs() []*cobra.Command {
 		newDemo(), newCall(), newMCP(), newImport(), newReplay(), newModel(), newRecord(), newRelay(),
 		newMount(), newUnmount(), newMounts(), newServe(),
 		newDoctor(), newStats(), newNamespaces(), newIndex(), newCompact(),
-		newCheck(), newBackup(), newRestore(),
+		newCheck(), newBackup(), newRestore(), newJournal(), newLog(),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -181,6 +182,24 @@ func halt(ts *testscript.TestScript, neg bool, args []string) {
 	if got := p.ProcessState.ExitCode(); got != want {
 		ts.Fatalf("exit status %d, want %d: %s", got, want, p.log)
 	}
+}
+
+// waitLog waits until a journal tells of what matches a pattern:
+//
+//	waitlog FILE 'write .* /a.md'
+func waitLog(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: waitlog file pattern")
+	}
+	pattern := regexp.MustCompile(args[1])
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-look.C {
+		if ts.Exec("goliathfs", "log", args[0]) == nil && pattern.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("%s does not tell of %s", args[0], args[1])
 }
 
 // roundtrip records the agent with a scripted model as the real one and replays

@@ -18,6 +18,8 @@ import (
 type serveOptions struct {
 	storeFlags
 	socket, listen string
+	journal        string
+	bounds         journalFlags
 	remote         remotefs.ServeOptions
 }
 
@@ -30,8 +32,9 @@ func newServe() *cobra.Command {
 socket that only this user can use, or on a TCP port of the loopback interface to
 those who know the token in a file, which is made when it does not exist. Others
 can only read unless --rw is given. One line on standard output says when it is
-ready and gives the URL to use.`,
-		Example: "  goliathfs serve badger:./store --socket /tmp/agent.sock\n  goliathfs serve badger:./store --listen 127.0.0.1:7077 --token-file ~/.agent-token",
+ready and gives the URL to use. With --journal FILE every revision is kept in a
+journal (see goliathfs journal) before its write returns.`,
+		Example: "  goliathfs serve badger:./store --socket /tmp/agent.sock\n  goliathfs serve badger:./store --rw --socket /tmp/agent.sock --journal agent.journal\n  goliathfs serve badger:./store --listen 127.0.0.1:7077 --token-file ~/.agent-token",
 		GroupID: groupMount,
 		Args:    takes(1, 1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
@@ -41,6 +44,8 @@ ready and gives the URL to use.`,
 	f.StringVar(&o.socket, "socket", "", "the `path` of the Unix socket")
 	f.StringVar(&o.listen, "listen", "", "the TCP `address`, 127.0.0.1:PORT; port 0 takes a free one")
 	f.StringVar(&o.remote.TokenFile, "token-file", "", "the `file` with the token that TCP clients must show")
+	f.StringVar(&o.journal, "journal", "", "keep every revision in the journal `file`")
+	o.bounds.register(cmd)
 	f.BoolVar(&o.remote.Writable, "rw", false, "let others write and remove files")
 	return cmd
 }
@@ -68,11 +73,19 @@ func (o *serveOptions) run(cmd *cobra.Command, url string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if _, err := o.bounds.options(); err != nil {
+		return err
+	}
+	for _, bound := range []string{"max-size", "max-age"} {
+		if o.journal == "" && cmd.Flags().Changed(bound) {
+			return usagef("--%s is about the journal, add --journal FILE", bound)
+		}
+	}
 	want := storeurl.Want{Long: true}
 	if o.remote.Writable {
 		want.Write = true
 	}
-	return o.withStore(cmd, url, want, func(s *storeurl.Store) error {
+	return o.withStore(cmd, url, want, func(s *storeurl.Store) (err error) {
 		if o.listen != "" {
 			err := makeToken(o.remote.TokenFile)
 			if err == nil {
@@ -86,6 +99,15 @@ func (o *serveOptions) run(cmd *cobra.Command, url string) error {
 		if err := tellUnlisted(cmd, s, "/"); err != nil {
 			return err
 		}
+		ctx, served := cmd.Context(), s.Backend
+		if o.journal != "" {
+			following, behind, openErr := o.bounds.behind(ctx, o.journal, s.Backend)
+			if openErr != nil {
+				return openErr
+			}
+			defer func() { err = errors.Join(err, behind.end()) }()
+			ctx, served = following, behind.store
+		}
 		listener, err := remotefs.Listen(o.address())
 		if err != nil {
 			return err
@@ -97,7 +119,7 @@ func (o *serveOptions) run(cmd *cobra.Command, url string) error {
 		// Without a reader the server is of use all the same.
 		_, _ = fmt.Fprintf(cmd.OutOrStdout(), "serving %s (%s), look into it with goliathfs ls %s\n",
 			s.Spec.URL, access, shellWord(o.url(listener.Addr())))
-		return remotefs.Serve(cmd.Context(), listener, s.Backend, &o.remote)
+		return remotefs.Serve(ctx, listener, served, &o.remote)
 	})
 }
 

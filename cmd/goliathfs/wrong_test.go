@@ -42,6 +42,8 @@ var rightWords = map[string][]string{
 	"help":       {"ls"},
 	"import":     {"session.jsonl"},
 	"index":      {"badger:s"},
+	"journal":    {"badger:none", "--to", "new.journal"},
+	"log":        {"a.journal"},
 	"ls":         {"badger:s"},
 	"mcp":        {"badger:none"},
 	"memory":     {"badger:s"},
@@ -71,7 +73,7 @@ var (
 		"nosuch:x", "badger:", "badger:none", "badger:s/none/deeper", "badger:file", "badger:s?namespace=", "badger:s?nope=1", "badger:s?mode=rw",
 		"sqlite:none.db", "sqlite:file", "sqlite:folder", "sqlite:d.db?mode=x", "unix:none", "unix:file", "tcp:example.com:1", "tcp:127.0.0.1:1?token-file=none",
 		"tcp:127.0.0.1:1?token-file=folder", "tcp:127.0.0.1:1?token-file=file", "static:none", "static:broken.json", "static:file/x", "static:pipe", "mem:?x=1",
-		"dir:none", "dir:file", "backup:none", "backup:file", "backup:folder", "backup:pipe", "backup:loop", "badger:none?namespace=*", "golden:none", "golden:folder", "golden:pipe", "postgres://127.0.0.1:1/x", "s",
+		"dir:none", "dir:file", "backup:none", "backup:file", "backup:folder", "backup:pipe", "backup:loop", "journal:none", "journal:file", "journal:folder", "journal:pipe", "journal:a.journal@", "journal:a.journal@none", "journal:a.journal@2001-01-01", "journal:a.journal@1:x", "badger:none?namespace=*", "golden:none", "golden:folder", "golden:pipe", "postgres://127.0.0.1:1/x", "s",
 	}
 	wrongFiles   = []string{"none", "none/deeper", "folder", "file", "file/deeper", "pipe", "unreadable", "loop", "/proc/self/mem", strings.Repeat("x", 300)}
 	wrongNumbers = []string{"x", "-1", "99999999999999999999", "1.5", "0x10", "1_0"}

@@ -35,6 +35,7 @@ type NewStore func(ctx context.Context, spec StoreSpec) (vfs.Backend, error)
 type stores struct {
 	sc       *scenario.Scenario
 	newStore NewStore // nil for memory
+	base     map[string]string
 	clock    *Clock
 	specs    []routedStore // longest prefix first, the default last
 
@@ -61,8 +62,8 @@ type instance struct {
 	clean bool     // its files are to be removed at the end
 }
 
-func newStores(sc *scenario.Scenario, newStore NewStore, c *Clock) (*stores, error) {
-	s := &stores{sc: sc, newStore: newStore, clock: c, opened: map[storeKey]*instance{}, views: map[string]vfs.Backend{}}
+func newStores(sc *scenario.Scenario, newStore NewStore, base map[string]string, c *Clock) (*stores, error) {
+	s := &stores{sc: sc, newStore: newStore, base: base, clock: c, opened: map[storeKey]*instance{}, views: map[string]vfs.Backend{}}
 	def := scenario.Store{}
 	if d := sc.Stores.Default; d != nil {
 		def = *d
@@ -157,7 +158,12 @@ func (s *stores) create(ctx context.Context, p routedStore) (*instance, error) {
 		b, err := staticfs.New(p.seeds)
 		return &instance{b: b}, err
 	case s.newStore == nil:
-		b, err := memfs.New(p.seeds, &memfs.Options{NewRevision: s.clock.newRevision, Now: s.clock.Now})
+		files := p.seeds
+		if p.prefix == "/" && len(s.base) > 0 {
+			files = maps.Clone(s.base)
+			maps.Copy(files, p.seeds)
+		}
+		b, err := memfs.New(files, &memfs.Options{NewRevision: s.clock.newRevision, Now: s.clock.Now})
 		return &instance{b: b}, err
 	}
 	// A step may call with a context that has ended, and finds its store all the

@@ -20,6 +20,8 @@ import (
 type Options struct {
 	// NewStore makes the stores of kind memory; nil means memory.
 	NewStore NewStore
+	// Base are files that the default store has before the seeds, if NewStore is nil.
+	Base map[string]string
 	// Tokenizer is the counter of a scenario that names none; "" means Estimate.
 	Tokenizer string
 	// Tokenizers gives counters by name; nil means that there is only Estimate.
@@ -81,7 +83,7 @@ func Run(ctx context.Context, sc *scenario.Scenario, script Script, opts Options
 	if w.CountTokens = count; count != nil {
 		w.Transcript.Add("tokenizer", name+"\n") // the estimate is not named: it is the rule
 	}
-	if w.stores, err = newStores(sc, opts.NewStore, w.Clock); err != nil {
+	if w.stores, err = newStores(sc, opts.NewStore, opts.Base, w.Clock); err != nil {
 		return w.Transcript, err
 	}
 	err = w.run(ctx, script, opts)

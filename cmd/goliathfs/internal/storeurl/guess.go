@@ -27,6 +27,8 @@ func guess(raw string) string {
 		return spelled(Unix, name, "")
 	case backupfile.Is(name):
 		return spelled(Backup, name, query)
+	case isJournal(name):
+		return URL{Scheme: Journal, Target: name}.String()
 	case filepath.Ext(name) == ".json", filepath.Ext(name) == ".txtar":
 		return spelled(Static, name, "")
 	case info.Mode().IsRegular() && database.IsSQLite(name):

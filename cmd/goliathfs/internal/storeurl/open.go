@@ -179,6 +179,8 @@ func (o *Opener) open(ctx context.Context, u URL, want Want) (vfs.Backend, error
 		return o.remote(ctx, u)
 	case Backup:
 		return o.backup(ctx, u, want)
+	case Journal:
+		return o.journal(ctx, u)
 	}
 	// What is left is Dir: its files have no revisions that an agent could use.
 	return nil, Misuse{fmt.Errorf("a host folder is for copy and diff, write static:%s to look at it as a store", Escape(u.Target))}
@@ -216,7 +218,7 @@ func (s *Store) Writable(ctx context.Context, path string) (bool, error) {
 // running agent it is true.
 func (s Spec) Writable(path string) bool {
 	where := s.route(path)
-	return !where.ReadOnly && !where.URL.ReadOnly && !where.URL.All && where.URL.Scheme != Static && where.URL.Scheme != Backup
+	return !where.ReadOnly && !where.URL.ReadOnly && !where.URL.All && where.URL.Scheme != Static && where.URL.Scheme != Backup && where.URL.Scheme != Journal
 }
 
 // Lasts reports whether what is written at a canonical path is still there when
@@ -253,7 +255,7 @@ func (o *Opener) OpenDir(u URL, want Want, other Spec) (*hostdir.Dir, error) {
 // from, out of the folder.
 func exclude(d *hostdir.Dir, u URL) {
 	switch u.Scheme {
-	case Badger, Dir, Mem, Static, Backup:
+	case Badger, Dir, Mem, Static, Backup, Journal:
 		if u.Target != "" {
 			d.Exclude(u.Target)
 		}

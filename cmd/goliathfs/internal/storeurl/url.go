@@ -17,14 +17,15 @@ type Scheme string
 
 // The schemes.
 const (
-	Mem    Scheme = "mem"
-	Static Scheme = "static"
-	Badger Scheme = "badger"
-	SQLite Scheme = "sqlite"
-	Unix   Scheme = "unix"
-	TCP    Scheme = "tcp"
-	Backup Scheme = "backup"
-	Dir    Scheme = "dir"
+	Mem     Scheme = "mem"
+	Static  Scheme = "static"
+	Badger  Scheme = "badger"
+	SQLite  Scheme = "sqlite"
+	Unix    Scheme = "unix"
+	TCP     Scheme = "tcp"
+	Backup  Scheme = "backup"
+	Journal Scheme = "journal"
+	Dir     Scheme = "dir"
 )
 
 // The parameters that a URL can have behind its "?".
@@ -58,6 +59,7 @@ func forms() []form {
 		{scheme: Unix, usage: "unix:SOCKET", target: "a socket"},
 		{scheme: TCP, usage: "tcp:127.0.0.1:PORT?token-file=FILE", target: "an address", params: []string{paramToken}},
 		{scheme: Backup, usage: "backup:FILE[?namespace=N]", target: "the file of a backup", params: []string{paramNamespace}},
+		{scheme: Journal, usage: "journal:FILE[@TIME or @REVISION]", target: "the file of a journal"},
 		{scheme: Dir, usage: "dir:PATH", target: "a folder"},
 	}
 }
@@ -88,6 +90,7 @@ type URL struct {
 	All       bool   // namespace=*: every namespace, read-only, a directory each
 	ReadOnly  bool   // mode=ro: not a byte beside the database changes either
 	TokenFile string // holds the token of a TCP server
+	Moment    string // of a journal, a time or a revision; "" means the newest
 }
 
 // Parse reads a store URL. Its error is one sentence that says what was wrong
@@ -106,6 +109,11 @@ func Parse(raw string) (URL, error) {
 	target, query, hasQuery := strings.Cut(rest, "?")
 	u := URL{Scheme: f.scheme}
 	var err error
+	if f.scheme == Journal {
+		if target, u.Moment, err = cutMoment(target); err != nil {
+			return URL{}, fmt.Errorf("%q: %w", raw, err)
+		}
+	}
 	if u.Target, err = decode(target); err != nil {
 		return URL{}, fmt.Errorf("%q: %w", raw, err)
 	}
@@ -229,6 +237,12 @@ func (u URL) String() string {
 		params = append(params, paramToken+"="+Escape(u.TokenFile))
 	}
 	s := string(u.Scheme) + ":" + Escape(u.Target)
+	if u.Scheme == Journal {
+		s = strings.ReplaceAll(s, "@", "%40")
+		if u.Moment != "" {
+			s += "@" + Escape(u.Moment)
+		}
+	}
 	if len(params) > 0 {
 		s += "?" + strings.Join(params, "&")
 	}
