@@ -52,6 +52,7 @@ func TestStore(t *testing.T) {
 	faulty := broken{
 		file("/size", "1", 5, "abc"),
 		file("/order", "2", 0, ""),
+		file("/order", "6", 0, ""),
 		file("/twice", "2", 0, ""),
 		file("/unreadable", "3", 0, ""),
 		file("/unrevised", "", 0, ""),
@@ -64,7 +65,7 @@ func TestStore(t *testing.T) {
 	}
 	for path, says := range map[string]string{
 		"/size":       "5 bytes and has 3",
-		"/order":      "sorts before it",
+		"/order":      "it is listed behind /order and sorts before it",
 		"/twice":      "revision 2 of /order",
 		"/unreadable": "the disk says no",
 		"/unrevised":  "no revision",
@@ -78,5 +79,20 @@ func TestStore(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{}, got); diff != "" {
 		t.Errorf("more than that:\n%s", diff)
+	}
+}
+
+// stuck is a store whose pages go on where they are.
+type stuck struct{ broken }
+
+func (s stuck) List(_ context.Context, _ string, opts vfs.ListOptions) (vfs.Page, error) {
+	return vfs.Page{Next: "/a"}, nil
+}
+
+// A list that does not come to an end is told, and ends the check.
+func TestListThatDoesNotEnd(t *testing.T) {
+	_, err := check.Store(t.Context(), stuck{}, func(leftout.Entry) {})
+	if err == nil || !strings.Contains(err.Error(), `after "/a" it goes on after "/a"`) {
+		t.Errorf("%v", err)
 	}
 }

@@ -22,9 +22,6 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
-// maxBytes is the greatest file that is read, 1 MiB, as in every built-in store.
-const maxBytes = 1 << 20
-
 // Dir is an open folder. It is safe for concurrent use.
 type Dir struct {
 	root    *os.Root
@@ -106,8 +103,8 @@ func (d *Dir) Read(ctx context.Context, p string) (vfs.File, error) {
 	if err != nil {
 		return vfs.File{}, err
 	}
-	if info.Size > maxBytes {
-		return vfs.File{}, fmt.Errorf("%w: %d bytes where at most %d fit", vfs.ErrTooLarge, info.Size, maxBytes)
+	if info.Size > textfile.MaxBytes {
+		return vfs.File{}, fmt.Errorf("%w: %d bytes where at most %d fit", vfs.ErrTooLarge, info.Size, textfile.MaxBytes)
 	}
 	f, err := d.root.Open(local(p))
 	if err != nil {
@@ -116,7 +113,7 @@ func (d *Dir) Read(ctx context.Context, p string) (vfs.File, error) {
 	defer f.Close()
 	var b strings.Builder
 	b.Grow(int(info.Size))
-	if _, err := io.Copy(&b, io.LimitReader(f, maxBytes+1)); err != nil {
+	if _, err := io.Copy(&b, io.LimitReader(f, textfile.MaxBytes+1)); err != nil {
 		return vfs.File{}, hostError(err)
 	}
 	if err := textfile.Check(b.String()); err != nil {

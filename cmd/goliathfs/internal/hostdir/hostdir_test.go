@@ -153,8 +153,12 @@ func TestContentLimits(t *testing.T) {
 	put(t, dir, "fits", strings.Repeat("x", 1<<20))
 	put(t, dir, "over", strings.Repeat("x", 1<<20+1))
 	put(t, dir, "binary", "\xff")
+	put(t, dir, "huge", "")
+	if err := os.Truncate(filepath.Join(dir, "huge"), 1<<40); err != nil { // takes no disk, and is not to take memory
+		t.Fatal(err)
+	}
 	d := open(t, dir)
-	for path, want := range map[string]error{"/fits": nil, "/over": vfs.ErrTooLarge, "/binary": vfs.ErrNotText} {
+	for path, want := range map[string]error{"/fits": nil, "/over": vfs.ErrTooLarge, "/huge": vfs.ErrTooLarge, "/binary": vfs.ErrNotText} {
 		if _, err := vfs.Read(t.Context(), d, path); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", path, err, want)
 		}
