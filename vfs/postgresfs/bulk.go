@@ -32,9 +32,8 @@ const insertAll = `with f as (
 	c as (
 		insert into goliath_changes_v1 (ns, seq, key, revision, mtime, size, old, tag)
 		select $1::text, n.seq - f.total + f.nr, f.key, f.revision, f.mtime, f.size, '\x', $6::bigint
-		from n, (select *, row_number() over (order by key) as nr, count(*) over () as total from f) f returning key),
-	told as (select pg_notify('` + channel + `', $1::text || ':' || seq || ':' || $6::bigint) as done from n)
-	select c.key from c where (select count(done) from told) >= 0`
+		from n, (select *, row_number() over (order by key) as nr, count(*) over () as total from f) f returning key, seq)
+	select key, seq from c`
 
 // Restore sends at most so many files, and so many bytes of content, at once.
 const (
@@ -113,6 +112,7 @@ func (s *FS) restore(ctx context.Context, files []vfs.File) (made map[string]boo
 	tag := rand.Int64()
 	s.space.begin(tag, nil)
 	defer s.space.finish(tag)
+	var last int64
 	err = s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
 		made = map[string]bool{}
 		rows, err := tx.Query(ctx, insertAll, s.space.name, keys, contents, revisions, times, tag)
@@ -122,15 +122,17 @@ func (s *FS) restore(ctx context.Context, files []vfs.File) (made map[string]boo
 		defer rows.Close()
 		for rows.Next() {
 			var key pathKey
-			if err := rows.Scan(&key); err != nil {
+			var seq int64
+			if err := rows.Scan(&key, &seq); err != nil {
 				return err
 			}
-			made[key.path] = true
+			made[key.path], last = true, max(last, seq)
 		}
 		return rows.Err()
 	})
-	if err == nil {
-		err = s.catchUp(context.WithoutCancel(ctx))
+	if err == nil && last > 0 {
+		s.db.notifier.tell(s.db, s.space.name, last)
+		s.tellAll(last, func() {})
 	}
 	return made, err
 }

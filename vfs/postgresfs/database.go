@@ -29,11 +29,12 @@ type database struct {
 	stop   chan struct{}     // closed by close
 
 	listener listener
+	notifier *notifier
 }
 
 func newDatabase(pool *pgxpool.Pool, own bool, opts Options) *database {
 	return &database{pool: pool, own: own, opts: opts, spaces: map[string]*space{}, stop: make(chan struct{}),
-		listener: listener{spaces: map[string]*space{}, changed: make(chan struct{}, 1)}}
+		notifier: newNotifier(), listener: listener{spaces: map[string]*space{}, changed: make(chan struct{}, 1)}}
 }
 
 // space returns what the stores of one namespace share.
@@ -81,6 +82,7 @@ func (d *database) isClosed() bool {
 }
 
 func (d *database) close() error {
+	d.notifier.flush()
 	d.mu.Lock()
 	if d.closed {
 		d.mu.Unlock()

@@ -197,16 +197,27 @@ func (s *FS) follow(ctx context.Context) {
 
 // tell has the watchers told of a change of this process before it returns.
 func (s *FS) tell(seq int64, c *change, old *vfs.File) {
+	s.tellAll(seq, func() {
+		if s.space.follower.at.seq+1 == seq {
+			s.queue(entry{seq: seq, tag: c.tag, path: c.path, old: string(c.from)}, c.event(old), true)
+		}
+	})
+}
+
+// tellAll has the watchers told of all changes up to one, of which first may know
+// without asking the log. The turn is held while it runs.
+func (s *FS) tellAll(seq int64, first func()) {
 	sp, f := s.space, &s.space.follower
 	ctx, cancel := context.WithTimeout(context.Background(), s.db.opts.Timeout)
 	defer cancel()
 	sp.turn <- struct{}{}
-	if f.state == following && f.at.seq < seq {
-		if f.at.seq+1 == seq {
-			s.queue(entry{seq: seq, tag: c.tag, path: c.path, old: string(c.from)}, c.event(old), true)
-		} else if err := s.readLog(ctx); err != nil || f.at.seq < seq {
-			f.state = lostTrack
-			f.told = sp.hub.Queue(vfs.Event{Path: "/", Overflow: true})
+	if f.state == following {
+		first()
+		if f.at.seq < seq {
+			if err := s.readLog(ctx); err != nil || f.at.seq < seq {
+				f.state = lostTrack
+				f.told = sp.hub.Queue(vfs.Event{Path: "/", Overflow: true})
+			}
 		}
 	}
 	told := f.told

@@ -4,18 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
-
-// channel is where changes are told, as "namespace:number:tag". It is a hint to read
-// the log: a notification that does not come costs time and no event.
-const channel = "goliath_changes_v1"
 
 // listener hears the server's notifications on a connection of its own, while someone
 // watches any namespace, and a moment longer.
@@ -152,14 +146,14 @@ func (l *listener) session(ctx context.Context, d *database) error {
 	defer cancel()
 	asked.Go(func() { l.prove(proving, d, proof) })
 	for {
-		if err := l.next(ctx, conn); err != nil {
+		if err := l.next(ctx, d, conn); err != nil {
 			return err
 		}
 	}
 }
 
 // next waits for one notification, or tries whether the connection is still there.
-func (l *listener) next(ctx context.Context, conn *pgx.Conn) error {
+func (l *listener) next(ctx context.Context, d *database, conn *pgx.Conn) error {
 	waiting, cancel := context.WithTimeout(ctx, pingAfter)
 	n, err := conn.WaitForNotification(waiting)
 	over := waiting.Err() != nil
@@ -167,7 +161,7 @@ func (l *listener) next(ctx context.Context, conn *pgx.Conn) error {
 	switch {
 	case err == nil:
 		l.hears.Store(true)
-		l.heard(n.Payload)
+		l.heard(n.Payload, d.notifier.sender)
 		return nil
 	case ctx.Err() != nil || !over:
 		return err
@@ -177,31 +171,16 @@ func (l *listener) next(ctx context.Context, conn *pgx.Conn) error {
 	return conn.Ping(answer)
 }
 
-// heard wakes whoever follows the namespace of a notification, unless the change is
-// one of ours, of which its writer tells.
-func (l *listener) heard(payload string) {
-	rest, tag, ok := cutLast(payload)
-	name, seq, ok2 := cutLast(rest)
-	if !ok || !ok2 {
-		return // a proof, or of another program
-	}
-	s := l.watched(name)
-	if s == nil || seq <= s.reached.Load() {
+// heard wakes whoever follows the namespace of a notification, unless it is of a change
+// of ours, of which its writer tells, or was told already.
+func (l *listener) heard(payload string, self int64) {
+	name, seq, sender, ok := parsePayload(payload)
+	if !ok || sender == self {
 		return
 	}
-	if _, mine := s.own(tag); !mine {
+	if s := l.watched(name); s != nil && seq > s.reached.Load() {
 		s.rouse()
 	}
-}
-
-// cutLast cuts a number off behind the last colon.
-func cutLast(s string) (before string, n int64, ok bool) {
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 {
-		return s, 0, false
-	}
-	n, err := strconv.ParseInt(s[i+1:], 10, 64)
-	return s[:i], n, err == nil
 }
 
 // proveWithin is how long a notification to ourselves may take.

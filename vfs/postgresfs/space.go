@@ -36,8 +36,8 @@ func newSpace(name string) *space {
 	return &space{name: name, turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), mine: map[int64]*vfs.File{}}
 }
 
-// begin notes a change that this process is going to make: its notification wakes
-// nobody, and who reads it in the log knows what it replaces.
+// begin notes a change that this process is going to make: who reads it in the log
+// knows what it replaces.
 func (s *space) begin(tag int64, old *vfs.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

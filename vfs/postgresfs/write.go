@@ -17,8 +17,7 @@ import (
 
 // A change is one statement: the file's row is changed where it is at the expected
 // revision; if so the namespace's counter goes up, which is locked until the commit, so
-// that numbers are without gaps and in the order of commits; that is logged, and told
-// to whoever listens. The file's row comes first and the counter last, so that two
+// that numbers are without gaps and in the order of commits; and that is logged. The file's row comes first and the counter last, so that two
 // changes never wait for each other.
 const (
 	insertFile = `with f as (
@@ -35,7 +34,7 @@ const (
 	c as (
 		insert into goliath_changes_v1 (ns, seq, key, revision, mtime, size, old, tag)
 		select $1::text, n.seq, $2::bytea, $4::bytea, $5::bigint, $6::bigint, $3::bytea, $7::bigint from n returning seq)
-	select seq, pg_notify('` + channel + `', $1::text || ':' || seq || ':' || $7::bigint) from c`
+	select seq from c`
 	// selectDone finds a change of which its writer was not told.
 	selectDone = `select seq from goliath_changes_v1 where ns = $1::text and tag = $2::bigint order by seq desc limit 1`
 )
@@ -131,6 +130,7 @@ func (s *FS) change(ctx context.Context, c *change) (made bool, err error) {
 	case err != nil || seq == 0:
 		return false, err
 	}
+	s.db.notifier.tell(s.db, s.space.name, seq)
 	s.tell(seq, c, old)
 	if seq%pruneEvery == 0 {
 		s.db.run(func(ctx context.Context) { s.prune(ctx) })
@@ -225,7 +225,7 @@ func (s *FS) attempt(ctx, held context.Context, c *change, doubt bool) (seq int6
 	if s.db.explicit.Load() {
 		seq, err = explicitly(held, conn, query, args)
 	} else {
-		err = conn.QueryRow(held, query, args...).Scan(&seq, nil)
+		err = conn.QueryRow(held, query, args...).Scan(&seq)
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return seq, err
@@ -254,7 +254,7 @@ func explicitly(ctx context.Context, q querier, query string, args []any) (seq i
 	b := &pgx.Batch{}
 	b.Queue(`begin isolation level read committed read write`)
 	b.Queue(query, args...).QueryRow(func(row pgx.Row) error {
-		err := row.Scan(&seq, nil)
+		err := row.Scan(&seq)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
