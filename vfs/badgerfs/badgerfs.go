@@ -9,6 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/internal/namespace"
 	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -38,7 +39,7 @@ func (s *FS) Namespace(name string) (*FS, error) {
 	if name == "" {
 		name = DefaultNamespace
 	}
-	if err := checkNamespace(name); err != nil {
+	if err := namespace.Check(name); err != nil {
 		return nil, err
 	}
 	if err := s.enter(context.Background()); err != nil {

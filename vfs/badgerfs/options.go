@@ -1,17 +1,13 @@
 package badgerfs
 
 import (
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
+	"github.com/goliathfs/goliathfs/vfs/internal/namespace"
 	"github.com/goliathfs/goliathfs/vfs/revision"
 )
 
@@ -69,25 +65,7 @@ func (o *Options) resolved() (Options, error) {
 	if r.Logger == nil {
 		r.Logger = slog.New(slog.DiscardHandler)
 	}
-	return r, checkNamespace(r.Namespace)
-}
-
-// maxNamespace is the greatest length of a namespace in bytes: its key stores
-// the length in one.
-const maxNamespace = 255
-
-func checkNamespace(name string) error {
-	switch {
-	case strings.TrimSpace(name) == "":
-		return fmt.Errorf("%w: the namespace is blank, name it or leave it out", fs.ErrInvalid)
-	case len(name) > maxNamespace:
-		return fmt.Errorf("%w: the namespace has %d bytes, use at most %d", fs.ErrInvalid, len(name), maxNamespace)
-	case !utf8.ValidString(name):
-		return fmt.Errorf("%w: the namespace is not valid UTF-8", fs.ErrInvalid)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return fmt.Errorf("%w: the namespace %q holds a control character", fs.ErrInvalid, name)
-	}
-	return nil
+	return r, namespace.Check(r.Namespace)
 }
 
 // Sizes that keep a store small in memory. Badger maps twice the size of the

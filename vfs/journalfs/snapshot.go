@@ -8,6 +8,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/watch"
 )
 
 // Snapshot is the files as they were at one moment. It cannot be written, and nothing
@@ -196,13 +197,5 @@ func (s *Snapshot) List(ctx context.Context, dir string, opts vfs.ListOptions) (
 
 // Watch implements vfs.Watcher: what was does not change.
 func (s *Snapshot) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
-	if err := vpath.Check(dir); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	fn(vfs.Event{Path: dir, Overflow: true})
-	<-ctx.Done()
-	return ctx.Err()
+	return watch.Still(ctx, dir, fn)
 }

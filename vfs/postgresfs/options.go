@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/goliathfs/goliathfs/vfs/internal/namespace"
 	"github.com/goliathfs/goliathfs/vfs/revision"
 )
 
@@ -88,24 +86,5 @@ func (o *Options) filled() (Options, error) {
 	if f.Logger == nil {
 		f.Logger = slog.New(slog.DiscardHandler)
 	}
-	return f, checkNamespace(f.Namespace)
-}
-
-// maxNamespace is the greatest length of a namespace in bytes: it is a part of index
-// entries, of which a server takes 2,700 bytes, and of notifications, of which it takes
-// 8,000.
-const maxNamespace = 255
-
-func checkNamespace(name string) error {
-	switch {
-	case strings.TrimSpace(name) == "":
-		return fmt.Errorf("%w: the namespace is blank, name it or leave it out", fs.ErrInvalid)
-	case len(name) > maxNamespace:
-		return fmt.Errorf("%w: the namespace has %d bytes, use at most %d", fs.ErrInvalid, len(name), maxNamespace)
-	case !utf8.ValidString(name):
-		return fmt.Errorf("%w: the namespace is not valid UTF-8", fs.ErrInvalid)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return fmt.Errorf("%w: the namespace %q holds a control character", fs.ErrInvalid, name)
-	}
-	return nil
+	return f, namespace.Check(f.Namespace)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/internal/namespace"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
@@ -95,7 +96,7 @@ func New(pool *pgxpool.Pool, opts *Options) (*FS, error) {
 // Namespace returns the view of another namespace of the same database. It shares
 // connections with s; closing it does nothing. Errors: a name that cannot be.
 func (s *FS) Namespace(name string) (*FS, error) {
-	if err := checkNamespace(name); err != nil {
+	if err := namespace.Check(name); err != nil {
 		return nil, err
 	}
 	return &FS{s.db, s.db.space(name), false}, nil
@@ -116,7 +117,7 @@ func (s *FS) Namespaces(ctx context.Context) ([]string, error) {
 			if err := rows.Scan(&name); err != nil {
 				return err
 			}
-			if checkNamespace(name) == nil {
+			if namespace.Check(name) == nil {
 				names = append(names, name)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/revision"
 	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/watch"
 )
 
 // FS is a fixed set of files. It is safe for concurrent use.
@@ -160,16 +161,7 @@ func (s *FS) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Pa
 	return page, nil
 }
 
-// Watch implements vfs.Watcher: there is nothing to tell, so it makes the first
-// call and waits for ctx to end.
+// Watch implements vfs.Watcher: there is nothing to tell.
 func (s *FS) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
-	if err := vpath.Check(dir); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	fn(vfs.Event{Path: dir, Overflow: true})
-	<-ctx.Done()
-	return ctx.Err()
+	return watch.Still(ctx, dir, fn)
 }

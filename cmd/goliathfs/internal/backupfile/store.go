@@ -11,11 +11,13 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/pages"
 	"github.com/goliathfs/goliathfs/internal/regular"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/leftout"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
+	"github.com/goliathfs/goliathfs/vfs/watch"
 )
 
 // Store is an open backup, whose files can be looked at. It keeps their metadata in
@@ -209,30 +211,12 @@ func (f *Files) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs
 // Watch implements vfs.Watcher: there is nothing to tell, so it makes the first call
 // and waits for ctx to end.
 func (f *Files) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
-	if err := vpath.Check(dir); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	fn(vfs.Event{Path: dir, Overflow: true})
-	<-ctx.Done()
-	return ctx.Err()
+	return watch.Still(ctx, dir, fn)
 }
 
 // Is reports whether a file begins as every backup does.
 func Is(name string) bool {
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return false // opening a pipe would wait for its other end
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, len(headerStart))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == headerStart
+	return hostpath.StartsWith(name, headerStart)
 }
 
 // headerStart is how a header begins that a Writer wrote.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -169,17 +168,7 @@ func missingIndex(ctx context.Context, r Repair) (mended []sqlitefs.Problem, err
 // IsSQLite reports whether a file starts as every SQLite database does.
 func IsSQLite(name string) bool {
 	const magic = "SQLite format 3\x00"
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return false // opening a pipe would wait for its other end
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, len(magic))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == magic
+	return hostpath.StartsWith(name, magic)
 }
 
 // LogOf returns the name of a log or journal that is, or would be taken for, a part

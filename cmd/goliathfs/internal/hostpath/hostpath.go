@@ -3,6 +3,7 @@
 package hostpath
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -45,4 +46,19 @@ func Within(name, folder string) bool {
 			return false
 		}
 	}
+}
+
+// StartsWith reports whether a regular file can be read and begins with these bytes.
+func StartsWith(name, start string) bool {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return false // opening a pipe would wait for its other end
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(start))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == start
 }
