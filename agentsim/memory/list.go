@@ -59,7 +59,11 @@ func Show(ctx context.Context, b vfs.Backend, dir, id string) (Entry, error) {
 	m := &file{b, id, id == "", vpath.Join(dir, "/"+fileName(id, id == ""))}
 	e, err := m.entry(ctx)
 	if err == nil && e.Version == "" {
-		err = fmt.Errorf("nothing is remembered of the conversation %q at %s: %w", id, m.path, vfs.ErrNotFound)
+		which := "the conversation without an ID"
+		if id != "" {
+			which = fmt.Sprintf("the conversation %q", id)
+		}
+		err = fmt.Errorf("nothing is remembered of %s at %s: %w", which, m.path, vfs.ErrNotFound)
 	}
 	return e, err
 }

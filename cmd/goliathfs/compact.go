@@ -21,32 +21,43 @@ database, in all its namespaces.`,
 		GroupID: groupCare,
 		Args:    takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var before int64
-			err := flags.withStore(cmd, args[0], storeurl.Want{Write: true}, func(s *storeurl.Store) error {
+			before, err := compactible(cmd, &flags, args[0])
+			if err != nil {
+				return err
+			}
+			err = flags.withStore(cmd, args[0], storeurl.Want{Write: true}, func(s *storeurl.Store) error {
 				db, ok := s.Base.(database.Database)
 				if !ok {
 					return usagef("%s has nothing to compact, badger: and sqlite: have", s.Spec.URL)
-				}
-				var err error
-				if before, err = diskUse(cmd.Context(), s); err != nil {
-					return err
 				}
 				return db.Compact(cmd.Context())
 			})
 			if err != nil {
 				return err
 			}
-			// A store is smallest when it is closed, so look again.
-			return flags.withStore(cmd, args[0], storeurl.Want{}, func(s *storeurl.Store) error {
-				after, err := diskUse(cmd.Context(), s)
-				if err == nil {
-					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s took %d bytes of the disk, now %d\n", s.Spec.URL, before, after)
-				}
+			after, err := compactible(cmd, &flags, args[0])
+			if err != nil {
 				return err
-			})
+			}
+			if after >= before {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "there was nothing to free in %s, it takes %d bytes of the disk\n", args[0], after)
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s took %d bytes of the disk, now %d\n", args[0], before, after)
+			return err
 		},
 	}
 	return cmd
+}
+
+// compactible returns the bytes that a store takes on the disk while nothing is written
+// to it, for while it is open for that it takes more.
+func compactible(cmd *cobra.Command, flags *storeFlags, url string) (use int64, err error) {
+	err = flags.withStore(cmd, url, storeurl.Want{}, func(s *storeurl.Store) error {
+		use, err = diskUse(cmd.Context(), s)
+		return err
+	})
+	return use, err
 }
 
 // diskUse returns the bytes that a store takes on the disk, -1 for one that is

@@ -58,7 +58,7 @@ The routes of --route belong to SRC. Writes are on disk when the copy ends;
 	f.BoolVar(&o.transfer.NoVerify, "no-verify", false, "do not read back what was written")
 	f.StringVar(&o.namespace, "namespace", "", "the `namespace` on both sides, where a URL names none")
 	f.BoolVar(&o.durable, "durable", false, "wait for the disk at every write")
-	f.BoolVar(&o.repos, "repositories", false, "write .git, .hg and HEAD to a folder too, whose configuration git and hg run")
+	f.BoolVar(&o.repos, "repositories", false, "write .git, .hg and HEAD too, whose settings git and hg run")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print each file that is written or removed")
 	f.BoolVar(&o.asJSON, "json", false, "print the summary as a JSON object")
 	return cmd

@@ -41,6 +41,9 @@ routes of --route belong to A.`,
 }
 
 func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
+	if o.stat && o.asJSON {
+		return usagef("--stat and --json are two forms, leave one out (--json counts the lines too)")
+	}
 	a, err := newDiffSide(&o.storeFlags, rawA)
 	if err != nil {
 		return err
@@ -127,7 +130,7 @@ func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []l
 	if err != nil {
 		return err
 	}
-	if o.stat && !o.asJSON {
+	if o.stat {
 		out.Printf("%d differ, %d only in A, %d only in B, %d the same\n",
 			found[transfer.Changed], found[transfer.OnlyA], found[transfer.OnlyB], found[transfer.Same])
 	}

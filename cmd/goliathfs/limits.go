@@ -31,7 +31,7 @@ func (l *limitFlags) register(cmd *cobra.Command) {
 	f.IntVar(&l.defaultLines, "default-lines", 25, "`lines` that readFile gives when none are asked")
 	f.IntVar(&l.maxLines, "max-lines", 200, "most `lines` that readFile can be asked for, 1 to 1000")
 	f.IntVar(&l.maxMatches, "max-matches", 10, "most `matches` a page of a search, 1 to 100")
-	f.IntVar(&l.maxFiles, "max-files", 0, "pause a search after so many `files`, 1 to 1024, as a phone does; not bounded when not given")
+	f.IntVar(&l.maxFiles, "max-files", 0, "pause a search after so many `files`, 1 to 1024; else never")
 }
 
 // registerTokenizer adds the flag of verbs that have a budget.

@@ -73,7 +73,7 @@ func (o *mcpOptions) register(cmd *cobra.Command) {
 	f.StringVar(&o.approve, "approve", string(mcptool.ApprovalClient), "`who` agrees to a change: client, ask or never")
 	f.BoolVar(&o.server.Structured, "structured", false, "add structured content to results, which some clients show twice")
 	f.BoolVar(&o.server.Resources, "resources", false, "show files as resources too, which keep to no budget")
-	f.StringVar(&o.http, "http", "", "serve over HTTP at this `address`, such as 127.0.0.1:7078; port 0 takes a free one")
+	f.StringVar(&o.http, "http", "", "serve over HTTP at this `address`, 127.0.0.1:PORT; port 0: a free one")
 	f.BoolVar(&o.stateless, "stateless", false, "keep no sessions over HTTP")
 	f.StringVar(&o.tokenFile, "token-file", "", "the `file` with the token that HTTP clients must show")
 	f.StringVar(&o.record, "record", "", "write the calls as a scenario to this `file`, and its golden")

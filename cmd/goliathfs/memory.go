@@ -61,7 +61,7 @@ instead. They are found where key and value can be nothing else; "table", "key",
 	}
 	o.register(cmd)
 	cmd.Flags().StringVar(&o.dir, "dir", "", "the `directory` of the memories in the store, if not the usual one")
-	cmd.Flags().BoolVar(&o.theDefault, "default", false, "show the conversation without an ID")
+	cmd.Flags().BoolVar(&o.theDefault, "default", false, "show the one conversation that has no ID")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON objects")
 	return cmd
 }
@@ -71,6 +71,20 @@ instead. They are found where key and value can be nothing else; "table", "key",
 type conversation struct {
 	all bool
 	id  string
+}
+
+func (c conversation) words() string {
+	if c.id == "" {
+		return "the conversation without an ID"
+	}
+	return fmt.Sprintf("the conversation %q", c.id)
+}
+
+func (c conversation) toListAll() string {
+	if c.id == "" {
+		return "leave out --default to list all"
+	}
+	return "leave out the ID to list all"
 }
 
 // remembered is what memory prints as JSON.
@@ -111,7 +125,7 @@ func (o *memoryOptions) ofStore(cmd *cobra.Command, url string, which conversati
 		}
 		switch {
 		case missing:
-			return fmt.Errorf("%w, leave the name out to list all", err)
+			return fmt.Errorf("%w, %s", err, which.toListAll())
 		case err != nil && !errors.Is(err, vfs.ErrNotFound):
 			return err
 		case len(found) == 0:
@@ -152,7 +166,7 @@ func (o *memoryOptions) ofTable(cmd *cobra.Command, url string, table *memoryTab
 	}
 	where := printable(table.Table) + " of " + storeWords(spec)
 	if !which.all {
-		return fmt.Errorf("nothing is remembered of the conversation %q in the table %s, leave the name out to list all", which.id, where)
+		return fmt.Errorf("nothing is remembered of %s in the table %s, %s", which.words(), where, which.toListAll())
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "no conversation is remembered in the table %s under keys of the prefix %q\n", where, table.prefix)
 	return err

@@ -30,7 +30,7 @@ the exit status is 1 when that is not what the scenario says.`,
 		Args:    takes(1, 1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runModel(cmd, listen, args[0], &opts) },
 	}
-	cmd.Flags().StringVar(&listen, "listen", listen, "the TCP `address`, 127.0.0.1:PORT; port 0 takes a free one")
+	cmd.Flags().StringVar(&listen, "listen", listen, "the TCP `address`, 127.0.0.1:PORT; port 0: a free one")
 	registerTokenizer(cmd, &opts.Tokenizer, "")
 	return cmd
 }

@@ -55,10 +55,10 @@ start after it has grown over 1 MiB.`,
 	f.BoolVar(&o.bridge.ReadWrite, "rw", false, "let files be created, edited and removed")
 	f.BoolVar(&o.bridge.AllowOther, "allow-other", false, "let other users in, as file modes permit")
 	f.BoolVar(&o.bridge.XAttr, "xattr", false, "show path, revision and route as extended attributes")
-	f.BoolVar(&o.bridge.Repositories, "repositories", false, "show .git, .hg and HEAD as they are, whose configuration git and hg run")
+	f.BoolVar(&o.bridge.Repositories, "repositories", false, "show .git, .hg and HEAD as they are; git and hg run what is in them")
 	f.BoolVar(&o.bridge.NonEmpty, "nonempty", false, "mount over a directory that holds files")
 	f.BoolVar(&o.detach, "detach", false, "go on in the background")
-	f.StringVar(&o.log, "log", "", "the log `file` of --detach; default: a file in the user's state directory")
+	f.StringVar(&o.log, "log", "", "the log `file` of --detach, if not the one in the state directory")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log what happens in detail")
 	return cmd
 }

@@ -40,7 +40,7 @@ With --store it gets the tools over MCP, at GOLIATHFS_MCP_URL, {mcp}, or
 The scenario holds what the person asked, what the model answered, and the files:
 no header, no key, and the system prompt only with --with-system. Read it before
 you share it, then run goliathfs replay --run-agents --update on it.`,
-		Example: `  goliathfs record --to https://api.openai.com/v1 --store static:./docs -- python agent.py "Fix the typo."
+		Example: `  goliathfs record --to https://api.openai.com/v1 --store static:./docs -- python agent.py "Fix it."
   goliathfs record --to http://127.0.0.1:11434 --out scenarios/agent/typo.txtar -- ./agent`,
 		GroupID: groupAgent,
 		Args:    o.checkArgs,

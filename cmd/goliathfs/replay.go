@@ -42,7 +42,12 @@ scenarios), without a model, and compare what was shown with the goldens. Only
 the step that fails is printed, with what its expectation looked in. With --update
 the goldens are written anew, each changed one is named, and the exit status is 1
 when there is one; --review shows each change first and asks. In continuous
-integration, as the environment tells, both are refused; CI=false says otherwise.`,
+integration, as the environment tells, both are refused; CI=false says otherwise.
+
+The goldens are in the directory golden beside the directory scenarios that PATH is
+or is in; where none has that name, in the directory golden inside PATH, or beside
+it when it is a file. --store is mem:, badger:DIR or
+sqlite:FILE; journal:FILE@TIME begins with the files of a moment, in memory.`,
 		Example: "  goliathfs replay\n  goliathfs replay --failed --show\n  goliathfs replay --review\n  goliathfs replay scenarios/read --run crlf -v\n  goliathfs replay --store badger:/tmp/replay --format junit > report.xml",
 		GroupID: groupAgent,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,7 +56,7 @@ integration, as the environment tells, both are refused; CI=false says otherwise
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.runner.Golden, "golden", "", "the `directory` of the goldens; default: golden beside scenarios")
+	f.StringVar(&o.runner.Golden, "golden", "", "the `directory` of the goldens, if not the usual one")
 	f.BoolVar(&o.runner.Update, "update", false, "write the goldens anew")
 	f.BoolVar(&o.runner.Unreferenced, "unreferenced", false, "with --update, remove the goldens that no scenario has")
 	f.BoolVar(&o.review, "review", false, "show each golden that would change, and ask whether to write it")
@@ -60,7 +65,7 @@ integration, as the environment tells, both are refused; CI=false says otherwise
 	f.BoolVar(&o.failed, "failed", false, "replay only what failed when it was replayed last from this directory")
 	f.BoolVar(&o.runner.FailFast, "fail-fast", false, "end at the first scenario that fails")
 	f.IntVar(&o.runner.Parallel, "parallel", 0, "replay this `many` at a time; 0 means one a processor")
-	f.StringVar(&o.store, "store", "mem:", "keep the files in mem:, badger:DIR or sqlite:FILE (`URL`), in a fresh namespace each; journal:FILE@TIME begins with the files of a moment, in memory")
+	f.StringVar(&o.store, "store", "mem:", "keep the files at this `URL`, in a namespace each")
 	f.StringVar(&o.format, "format", "text", "print `text`, json, junit or github")
 	f.BoolVar(&o.list, "list", false, "name the scenarios and what they show, and replay none")
 	o.agents.register(cmd)

@@ -41,7 +41,7 @@ nothing is restored unless --force replaces it, which prints the revision that i
 		Args:    takes(2, -1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0], args[1], args[2:]) },
 	}
-	cmd.Flags().BoolVar(&o.triggers, "triggers", false, "restore a database that has triggers on agent files, which run whenever one is written")
+	cmd.Flags().BoolVar(&o.triggers, "triggers", false, "restore a database with triggers, which run whenever a file is written")
 	cmd.Flags().BoolVar(&o.force, "force", false, "with PATHs: replace files that have another text")
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 func newWatch() *cobra.Command {
@@ -24,13 +25,22 @@ is "ready"; "overflow" means that changes may have been missed, so look again.`,
 		GroupID: groupLook,
 		Args:    takes(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := vpath.Clean(orRoot(args[1:])[0])
+			if err != nil {
+				return usagef("%s: %w", args[1], err)
+			}
 			return flags.withStore(cmd, args[0], storeurl.Want{Long: true}, func(s *storeurl.Store) error {
 				for _, part := range s.Parts {
-					if part.URL.Scheme == storeurl.Badger {
+					switch part.URL.Scheme {
+					case storeurl.Badger:
 						fmt.Fprintf(cmd.ErrOrStderr(), "no one else can write to %s while it is watched: watch its agent instead, with unix:SOCKET (see goliathfs serve)\n", part.URL)
+					case storeurl.Mem:
+						fmt.Fprintf(cmd.ErrOrStderr(), "%s is in the memory of this process, so no one else can write to it: watch the agent that has the files, with unix:SOCKET (see goliathfs serve)\n", part.URL)
+					case storeurl.Static:
+						fmt.Fprintf(cmd.ErrOrStderr(), "%s was read once and never changes: watch the store that is written to\n", part.URL)
 					}
 				}
-				return watch(cmd.Context(), s.Backend, orRoot(args[1:])[0], newOutput(cmd), asJSON)
+				return watch(cmd.Context(), s.Backend, dir, newOutput(cmd), asJSON)
 			})
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,8 +38,11 @@ store that does not exist is made.`,
 				return usagef("--revision replaces one version and --force any, leave one of them out")
 			}
 			path, err := vpath.CleanFile(args[1])
-			if err != nil {
+			switch {
+			case err != nil:
 				return usagef("%s: %w", args[1], err)
+			case strings.HasSuffix(args[1], "/"):
+				return usagef("%s is the name of a directory, and those are there by themselves: leave out the slash at its end to write the file %s", args[1], path)
 			}
 			content, err := readStdin(cmd)
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -105,6 +106,22 @@ func everyVerb() []*cobra.Command {
 	root := newRoot()
 	root.InitDefaultHelpCmd()
 	return root.Commands()
+}
+
+// TestHelpIsNarrow: a line of help fits a terminal of a hundred columns.
+func TestHelpIsNarrow(t *testing.T) {
+	for _, verb := range append(everyVerb(), newRoot()) {
+		var text bytes.Buffer
+		verb.SetOut(&text)
+		if err := verb.Help(); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(text.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 100 {
+				t.Errorf("%s: a line of %d columns: %s", verb.Name(), n, line)
+			}
+		}
+	}
 }
 
 // makeWrongPlace makes a folder of stores and of things that are none, and goes there.
