@@ -29,9 +29,9 @@ func newRoot() *cobra.Command {
 A store is named by a URL: mem:, mem:SEED, static:SEED, badger:DIR,
 sqlite:FILE, backup:FILE, journal:FILE[@TIME or @REVISION], unix:SOCKET or
 tcp:127.0.0.1:PORT; dir:PATH is a folder of this machine, for copy and diff. SEED is
-a folder, a .json object of path to content, or a .txtar. Badger and SQLite take ?namespace=N, or * for a read-only view of
-all. Put another store at a directory with --route /prefix=URL (or URL,ro for
-read-only), as often as needed.
+a folder, a .json object of path to content, or a .txtar. Badger and SQLite take
+?namespace=N, or * for a read-only view of all. Put another store at a directory
+with --route /prefix=URL (or URL,ro for read-only), as often as needed.
 
 Exit status: 0 done, 1 refused or different, 2 wrong use, 130 interrupted.`,
 		Example:                    "  goliathfs demo\n  goliathfs copy dir:./docs badger:./store\n  goliathfs ls badger:./store",
