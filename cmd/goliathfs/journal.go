@@ -23,7 +23,7 @@ type journalFlags struct {
 }
 
 func (f *journalFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.size, "max-size", "1GiB", "fold the oldest states into one at this `size`; 0: never")
+	cmd.Flags().StringVar(&f.size, "max-size", "1GiB", "fold the oldest states at this `size`; 0: never")
 	cmd.Flags().DurationVar(&f.age, "max-age", 0, "fold states older than this `time`, as in 720h; 0: never")
 }
 
