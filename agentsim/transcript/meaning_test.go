@@ -81,6 +81,22 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
+// A tool that shows all from some line on is followed through all pages of ours, whose
+// cursors stand in place of that line.
+func TestPagesFromALine(t *testing.T) {
+	var shown strings.Builder
+	for n := 4; n < 400; n++ {
+		fmt.Fprintf(&shown, "%6d→a line of some length, so that one page does not hold all %d\n", n, n)
+	}
+	s, err := read(t, session("read", `{"filePath":"/w/a.md","offset":3}`, shown.String(), false), transcript.ClaudeCode).Scenario(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{tool: readFile, input: {"offset": 3, "path": "/a.md"}, pages: all}`; callsOf(s) != want || len(s.Differs) > 0 {
+		t.Errorf("the calls are %s, differs %v", callsOf(s), s.Differs)
+	}
+}
+
 // What means something else is left out, and why.
 func TestLeftOut(t *testing.T) {
 	for _, tt := range []struct{ tool, args, why string }{

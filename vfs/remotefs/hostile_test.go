@@ -216,6 +216,9 @@ func TestHostileEvents(t *testing.T) {
 			addr := fakeAgent(t, func(q question) []byte {
 				first := encode(append([]any{6, q.id}, event("/d", vfs.Info{}, 1)...)...)
 				second := encode(append([]any{6, q.id}, tt.values...)...)
+				if !tt.right { // nothing is taken of who has sent what is wrong
+					second = append(second, encode(append([]any{6, q.id}, event("/d/a", info, 0)...)...)...)
+				}
 				return append(first, second...)
 			})
 			c := dial(t, addr, nil)

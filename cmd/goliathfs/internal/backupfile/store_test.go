@@ -3,6 +3,7 @@ package backupfile_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -117,6 +118,25 @@ func TestStoreAltered(t *testing.T) {
 	}
 	if f, err := vfs.Read(t.Context(), s.Files("default"), "/a"); err == nil {
 		t.Errorf("read %q of what was cut off", f.Content)
+	}
+}
+
+// A backup with two files of one name cannot be looked at: neither of them would be the
+// one that is meant. In two namespaces they are two.
+func TestStoreRefusesTwins(t *testing.T) {
+	for namespace, whole := range map[string]bool{"default": false, "other": true} {
+		name := written(t, func(add func(namespace, path, content string)) {
+			add("default", "/a", "one")
+			add("default", "/b", "")
+			add(namespace, "/a", "two")
+		})
+		s, err := backupfile.Open(name)
+		if whole != (err == nil) || !whole && !errors.Is(err, backupfile.ErrFormat) {
+			t.Errorf("the other is in %s: %v", namespace, err)
+		}
+		if err == nil {
+			s.Close()
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package hostdir_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -181,6 +182,8 @@ func TestLeftovers(t *testing.T) {
 	const left = ".goliathfs-999999999-1.tmp"
 	dir := t.TempDir()
 	put(t, dir, "sub/"+left, "half")
+	mine := fmt.Sprintf(".goliathfs-%d-1.tmp", os.Getpid()) // of a run that goes on
+	put(t, dir, mine, "half")
 	put(t, dir, "sub/a", "whole")
 	for _, writes := range []bool{false, true} {
 		d, err := hostdir.Open(dir, writes)
@@ -194,8 +197,40 @@ func TestLeftovers(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, "sub", left)); (err != nil) != writes {
 			t.Errorf("opened for writing %v: %v", writes, err)
 		}
+		if _, err := os.Stat(filepath.Join(dir, mine)); err != nil {
+			t.Errorf("opened for writing %v: %v", writes, err)
+		}
 		if _, err := vfs.Write(t.Context(), d, "/"+left, "x", ""); err == nil || !strings.Contains(err.Error(), "rename it") {
 			t.Errorf("a file gets the name of a temporary one: %v", err)
 		}
+	}
+}
+
+// TestRepositories: what git or hg would run is not written into a folder of the user's,
+// at any depth, unless a person allows it.
+func TestRepositories(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{"/.git/config", "/sub/.hg/hgrc", "/.GIT"} {
+		d := open(t, dir)
+		if _, err := vfs.Write(t.Context(), d, path, "x", ""); !errors.Is(err, hostdir.ErrRepository) {
+			t.Errorf("%s: %v, want %v", path, err, hostdir.ErrRepository)
+		}
+		d.AllowRepositories()
+		if _, err := vfs.Write(t.Context(), d, path, "x", ""); err != nil {
+			t.Errorf("%s, allowed: %v", path, err)
+		}
+	}
+}
+
+// TestExclude: a path that is left out shows neither itself nor what lies below it.
+func TestExclude(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "out/b", "out-c", "deep/out/d"} {
+		put(t, dir, name, "x")
+	}
+	d := open(t, dir)
+	d.Exclude(filepath.Join(dir, "out"), filepath.Join(dir, "deep", "out", "d"), dir, filepath.Dir(dir))
+	if diff := cmp.Diff([]string{"/a", "/out-c"}, paths(t, d, "/", 10)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
