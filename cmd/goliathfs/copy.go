@@ -21,6 +21,7 @@ import (
 
 type copyOptions struct {
 	storeFlags
+	filter    filterFlags
 	transfer  transfer.Options
 	namespace string
 	durable   bool
@@ -43,13 +44,16 @@ SRC holds and cannot show, such as rows that break the rules of a SQLite table;
 Badger or SQLite store or a folder that does not exist is made.
 
 The routes of --route belong to SRC. Writes are on disk when the copy ends;
---durable makes each of them wait for the disk.`,
+--durable makes each of them wait for the disk.
+
+` + filterHelp,
 		Example: "  goliathfs copy dir:./docs badger:./store\n  goliathfs copy sqlite:./agent-files.db dir:./files\n  goliathfs copy --dry-run --delete dir:./docs badger:./store",
 		GroupID: groupWrite,
 		Args:    takes(2, 2),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0], args[1]) },
 	}
 	o.register(cmd)
+	o.filter.register(cmd)
 	f := cmd.Flags()
 	f.BoolVarP(&o.transfer.DryRun, "dry-run", "n", false, "say what would be done and change nothing")
 	f.BoolVar(&o.transfer.Delete, "delete", false, "remove from DST what SRC does not have")
@@ -81,6 +85,9 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 			return err
 		}
 	}
+	if err := o.filter.check(src, dst); err != nil {
+		return err
+	}
 	if err := src.Clash(dst); err != nil {
 		return usagef("%w", err)
 	}
@@ -104,6 +111,13 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 		if o.repos && d.dir != nil {
 			d.dir.AllowRepositories()
 		}
+		o.filter.heed(s.dir, true)
+		if o.transfer.Delete {
+			o.filter.heed(d.dir, false)
+		}
+		if err := tellIgnored(cmd, s.dir, d.dir); err != nil {
+			return err
+		}
 		problems, err := problemsOf(cmd.Context(), opener, s)
 		if err == nil && s.store != nil {
 			err = tellNamespaces(cmd, s.store)
@@ -111,7 +125,7 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 		if err != nil {
 			return err
 		}
-		err = o.copy(cmd, s.Backend, d.Backend, problems)
+		err = o.copy(cmd, s, d, problems)
 		if !o.transfer.DryRun {
 			tellGone(cmd, dst, "/")
 		}
@@ -184,7 +198,7 @@ type copied struct {
 	Failures []transfer.Step `json:"failures"`
 }
 
-func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []leftout.Entry) error {
+func (o *copyOptions) copy(cmd *cobra.Command, src, dst side, problems []leftout.Entry) error {
 	progress := startProgress(cmd.ErrOrStderr())
 	out, sum := newOutput(cmd), copied{DryRun: o.transfer.DryRun, Failures: []transfer.Step{}}
 	fail := func(s transfer.Step) {
@@ -195,7 +209,12 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []
 		progress.line("not copied: %s: %s", printable(s.Path), s.Reason)
 	}
 	opts := o.transfer
+	opts.Skip = o.filter.skip(cmd.Context(), src.dir)
+	opts.Spare = func(path string) bool { return ignoredBy(cmd.Context(), path, dst.dir) }
 	for _, p := range problems {
+		if opts.Skip(p.Path) {
+			continue
+		}
 		fail(transfer.Step{Action: transfer.Fail, Path: p.Path, Reason: p.Err.Error()})
 		opts.Keep = append(opts.Keep, p.Path)
 		if clean, err := vpath.Clean(p.Path); err == nil {
@@ -203,6 +222,9 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []
 		}
 	}
 	opts.Progress = &progress.counts
+	progress.total(cmd.Context(), func(ctx context.Context) error {
+		return transfer.Count(ctx, src.Backend, opts.Skip, &progress.counts)
+	})
 	opts.Report = func(s transfer.Step) {
 		switch {
 		case s.Action == transfer.Fail:
@@ -211,7 +233,7 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst vfs.Backend, problems []
 			out.Printf("%s %s\n", s.Action, s.Path)
 		}
 	}
-	result, err := transfer.Copy(cmd.Context(), src, dst, opts)
+	result, err := transfer.Copy(cmd.Context(), src.Backend, dst.Backend, opts)
 	progress.stop()
 	sum.Result = result
 	sum.Failed = int64(len(sum.Failures))

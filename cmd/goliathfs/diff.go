@@ -10,12 +10,15 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
-	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/internal/visible"
 	"github.com/goliathfs/goliathfs/vfs/leftout"
 )
 
 type diffOptions struct {
 	storeFlags
+	filter       filterFlags
+	colour       colourFlag
+	tool         string
 	stat, asJSON bool
 	ignore       []string // paths that cannot be compared
 }
@@ -28,21 +31,41 @@ func newDiff() *cobra.Command {
 		Long: `Compare the contents of two stores. Differences are printed as a unified diff, and
 the exit status is 1 when there are some. golden:FILE stands for the files that the
 golden of a scenario shows, with ?conversation=ID those of one conversation. The
-routes of --route belong to A.`,
-		Example: "  goliathfs diff badger:./store dir:./docs\n  goliathfs diff --stat sqlite:./before.db sqlite:./after.db\n  goliathfs diff golden:golden/garden/day.txtar badger:./store",
+routes of --route belong to A.
+
+` + filterHelp + `
+
+--tool CMD runs a program of yours for each file that differs, a command of the shell
+that gets the names of two files behind it; what it prints is its own.`,
+		Example: "  goliathfs diff badger:./store dir:./docs\n  goliathfs diff --stat sqlite:./before.db sqlite:./after.db\n  goliathfs diff golden:golden/garden/day.txtar badger:./store\n  goliathfs diff --exclude '*.log' --tool vimdiff badger:./store dir:./docs",
 		GroupID: groupLook,
 		Args:    takes(2, 2),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0], args[1]) },
 	}
 	o.register(cmd)
+	o.filter.register(cmd)
+	o.colour.register(cmd)
+	cmd.Flags().StringVar(&o.tool, "tool", "", "show each difference with a `command` such as vimdiff")
 	cmd.Flags().BoolVar(&o.stat, "stat", false, "print one line a file instead of the contents")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print one JSON object for each file that differs")
 	return cmd
 }
 
-func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
-	if o.stat && o.asJSON {
+func (o *diffOptions) check(cmd *cobra.Command) error {
+	switch {
+	case cmd.Flags().Changed("tool") && strings.TrimSpace(o.tool) == "":
+		return usagef("--tool is blank, give it a command such as vimdiff")
+	case o.tool != "" && (o.stat || o.asJSON):
+		return usagef("--tool shows contents, and --stat and --json do not: leave one of them out")
+	case o.stat && o.asJSON:
 		return usagef("--stat and --json are two forms, leave one out (--json counts the lines too)")
+	}
+	return o.colour.check()
+}
+
+func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
+	if err := o.check(cmd); err != nil {
+		return err
 	}
 	a, err := newDiffSide(&o.storeFlags, rawA)
 	if err != nil {
@@ -50,6 +73,9 @@ func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
 	}
 	b, err := newDiffSide(&storeFlags{}, rawB)
 	if err != nil {
+		return err
+	}
+	if err := o.filter.check(a.spec, b.spec); err != nil {
 		return err
 	}
 	return withOpener(func(opener *storeurl.Opener) error {
@@ -61,12 +87,16 @@ func (o *diffOptions) run(cmd *cobra.Command, rawA, rawB string) error {
 			if err := side.open(cmd.Context(), opener, other.spec); err != nil {
 				return err
 			}
+			o.filter.heed(side.dir, true)
 			for _, p := range side.seeded {
 				o.ignore = append(o.ignore, p.Path)
 				fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %v\n", p)
 			}
 		}
 		if err := tellNamespaces(cmd, a.store, b.store); err != nil {
+			return err
+		}
+		if err := tellIgnored(cmd, a.dir, b.dir); err != nil {
 			return err
 		}
 		problems, err := problemsOf(cmd.Context(), opener, a.side, b.side)
@@ -102,18 +132,23 @@ func (d *diffSide) open(ctx context.Context, opener *storeurl.Opener, other stor
 	return err
 }
 
-func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []leftout.Entry) error {
-	out, found := newOutput(cmd), map[transfer.Kind]int{}
+func (o *diffOptions) compare(cmd *cobra.Command, a, b side, problems []leftout.Entry) error {
+	colour := o.colour.wanted(cmd) && !o.stat && !o.asJSON
+	out, found := diffOutput(cmd, colour), map[transfer.Kind]int{}
 	defer out.Flush()
 	unread := func(path, reason string) {
 		found[transfer.Unread]++
 		fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %s: %s\n", printable(path), reason)
 	}
+	skip := o.filter.skip(cmd.Context(), a.dir, b.dir)
 	for _, p := range problems {
+		if skip(p.Path) {
+			continue
+		}
 		unread(p.Path, p.Err.Error())
 		o.ignore = append(o.ignore, p.Path)
 	}
-	err := transfer.Diff(cmd.Context(), a, b, func(c transfer.Change) error {
+	err := transfer.Diff(cmd.Context(), a.Backend, b.Backend, skip, func(c transfer.Change) error {
 		if slices.Contains(o.ignore, c.Path) {
 			return nil
 		}
@@ -122,8 +157,12 @@ func (o *diffOptions) compare(cmd *cobra.Command, a, b vfs.Backend, problems []l
 			return nil
 		}
 		found[c.Kind]++
-		if c.Kind != transfer.Same {
-			o.print(out, c)
+		switch {
+		case c.Kind == transfer.Same:
+		case o.tool != "":
+			return (&diffTool{cmd, o.tool}).show(c)
+		default:
+			o.print(out, c, colour)
 		}
 		return out.Err()
 	})
@@ -154,13 +193,17 @@ type differing struct {
 	Removed int           `json:"removed"`
 }
 
-func (o *diffOptions) print(out *output, c transfer.Change) {
+func (o *diffOptions) print(out *output, c transfer.Change, colour bool) {
 	if !o.stat && !o.asJSON {
 		if c.A == "" && c.B == "" { // an empty file that one side lacks: no line differs
-			out.Printf("%s %s\n", c.Kind, c.Path)
+			path := c.Path
+			if colour {
+				path = visible.Text(path)
+			}
+			out.Printf("%s %s\n", c.Kind, path)
 			return
 		}
-		out.Printf("%s", c.Unified())
+		printUnified(out, c, colour)
 		return
 	}
 	added, removed := c.Lines()

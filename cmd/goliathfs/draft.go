@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -71,24 +69,9 @@ func draftName(path string) string {
 	return name
 }
 
-// edit runs the editor, a command of the shell, and waits for its end. It has the
-// terminal, and Ctrl-C, to itself.
+// edit runs the editor, a command of the shell, and waits for its end.
 func (d *draft) edit(cmd *cobra.Command, editor string) error {
-	run := exec.CommandContext(cmd.Context(), "sh", "-c", editor+` "$@"`, editor, d.name)
-	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) } // it may want to save
-	run.Stdin, run.Stdout, run.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-	if out, ok := unscreened(run.Stdout); ok {
-		run.Stdout = out
-	}
-	if errout, ok := unscreened(run.Stderr); ok {
-		run.Stderr = errout
-	}
-	if err := run.Start(); err != nil {
-		return fmt.Errorf("the editor %q cannot be started: %w", editor, reason.Of(err))
-	}
-	signal.Ignore(os.Interrupt) // after the start, or the editor would ignore it too
-	err := run.Wait()
-	signal.Reset(os.Interrupt)
+	err := runProgram(cmd, editor, d.name)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return fmt.Errorf("the editor %q failed (%v), so nothing was written: set VISUAL or EDITOR to one that works", editor, exit)
 	}

@@ -146,8 +146,9 @@ func (e *edit) lost(ctx context.Context, cmd *cobra.Command, s *storeurl.Store, 
 	case err != nil:
 		return fmt.Errorf("%s: someone changed it while you edited, so nothing was written", e.path)
 	}
-	out := newOutput(cmd)
-	out.Printf("%s", transfer.Change{Path: e.path, Kind: transfer.Changed, A: now.Content, B: content}.Unified())
+	colour := (&colourFlag{colourAuto}).wanted(cmd)
+	out := diffOutput(cmd, colour)
+	printUnified(out, transfer.Change{Path: e.path, Kind: transfer.Changed, A: now.Content, B: content}, colour)
 	if err := out.Flush(); err != nil {
 		return err
 	}

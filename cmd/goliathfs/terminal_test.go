@@ -18,10 +18,11 @@ import (
 // the screen that shows names and texts of others without what a terminal would act
 // on. Each must make visible itself what it shows of others.
 var waysOut = []string{
-	"draft.go: unscreened",        // for the editor that it starts
+	"colour.go: unscreened",       // its own colours, around texts made visible
 	"main.go: os.Stderr",          // gets its screen
 	"main.go: os.Stdout",          // gets its screen
 	"matchprinter.go: unscreened", // its own colours, around texts made visible
+	"program.go: unscreened",      // for the programs of the user that it starts
 	"progress.go: unscreened",     // takes its display away, and shows numbers
 	"record.go: unscreened",       // for the agent that it starts
 	"terminal.go: unscreened",     // asks whether it is a terminal

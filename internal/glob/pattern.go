@@ -192,3 +192,9 @@ func (p *Pattern) enter(states []bool, i int, boundary bool) {
 		}
 	}
 }
+
+// Match reports whether the whole of a path matches.
+func (p *Pattern) Match(path string) bool {
+	ok, _ := p.match(path)
+	return ok
+}

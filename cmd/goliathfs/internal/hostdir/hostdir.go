@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/gitignore"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostpath"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/internal/reason"
@@ -28,9 +29,12 @@ type Dir struct {
 	exclude []string // virtual paths, with what lies below them
 	sweep   bool     // away with what killed runs left here
 	repos   bool     // names of repositories are written, see AllowRepositories
+	ignore  ignoring
 	temps   tempname.Maker
 
 	scan    sync.Once
+	rules   gitignore.Rules
+	ignored int        // files and folders that rules leave out
 	files   []vfs.Info // in order of vpath.Compare
 	leftOut []leftout.Entry
 	scanErr error

@@ -43,7 +43,7 @@ func (d *Dir) walk(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if name == "." {
-			return err
+			return errors.Join(err, d.learn(name))
 		}
 		temp := tempname.Is(path.Base(name))
 		if temp && d.sweep && tempname.Abandoned(path.Base(name)) {
@@ -59,6 +59,12 @@ func (d *Dir) walk(ctx context.Context) error {
 			d.leave(name, hostError(err))
 			return nil
 		}
+		if d.leaves(name, entry.IsDir()) {
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
 		if _, err := vpath.CleanFile("/" + name); err != nil {
 			d.leave(name, err)
 			if entry.IsDir() {
@@ -67,7 +73,7 @@ func (d *Dir) walk(ctx context.Context) error {
 			return nil
 		}
 		if entry.IsDir() {
-			return nil
+			return d.learn(name)
 		}
 		if !entry.Type().IsRegular() {
 			d.leave(name, errors.New(kindReason(entry.Type())))

@@ -40,6 +40,9 @@ type Options struct {
 	NoVerify bool     // do not read back what was written
 	Keep     []string // paths that Delete spares, with what lies below them
 
+	Skip  func(path string) bool // files that are not looked at on either side; nil means none
+	Spare func(path string) bool // files that Delete spares, too; nil means none
+
 	// AllowEmpty lets Delete remove everything because the source has no files,
 	// which is else ErrEmptySource: most often it is not the source that was meant.
 	AllowEmpty bool
@@ -49,7 +52,10 @@ type Options struct {
 }
 
 // Progress counts while a copy runs.
-type Progress struct{ Files, Bytes atomic.Int64 }
+type Progress struct {
+	Files, Bytes atomic.Int64 // looked at; written
+	Total        atomic.Int64 // files of the source; 0 until they are counted, see Count
+}
 
 // Result sums up a copy.
 type Result struct {

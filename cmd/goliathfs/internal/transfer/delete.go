@@ -35,7 +35,7 @@ func (c *copier) spared(path string) bool {
 			return true
 		}
 	}
-	return false
+	return c.opts.Spare != nil && c.opts.Spare(path)
 }
 
 // blocked is a file that could not be created before the surplus was removed: in

@@ -31,10 +31,10 @@ type Change struct {
 	Reason string // of Unread
 }
 
-// Diff calls fn for every file of two stores, in order, and ends with the first
-// error of fn, of a listing or of ctx.
-func Diff(ctx context.Context, a, b vfs.Backend, fn func(Change) error) error {
-	for p, err := range pairs(ctx, a, b) {
+// Diff calls fn for every file of two stores but those to skip, nil for none, in order,
+// and ends with the first error of fn, of a listing or of ctx.
+func Diff(ctx context.Context, a, b vfs.Backend, skip func(path string) bool, fn func(Change) error) error {
+	for p, err := range pairs(ctx, a, b, skip) {
 		if err != nil {
 			return err
 		}

@@ -15,10 +15,25 @@ type pair struct {
 	a, b *vfs.Info
 }
 
-// pairs yields every path of two stores, in order. It ends after the first
+// Count counts the files of a copy's source for its Progress.
+func Count(ctx context.Context, src vfs.Backend, skip func(path string) bool, p *Progress) error {
+	var n int64
+	for info, err := range walk.Files(ctx, src, "/") {
+		if err != nil {
+			return err
+		}
+		if skip == nil || !skip(info.Path) {
+			n++
+		}
+	}
+	p.Total.Store(n)
+	return nil
+}
+
+// pairs yields every path of two stores that is not to be skipped, in order. It ends after the first
 // error, which it yields. Files that are created while it runs, at paths it has
 // passed, do not disturb it.
-func pairs(ctx context.Context, a, b vfs.Backend) iter.Seq2[pair, error] {
+func pairs(ctx context.Context, a, b vfs.Backend, skip func(path string) bool) iter.Seq2[pair, error] {
 	return func(yield func(pair, error) bool) {
 		nextA, stopA := iter.Pull2(walk.Files(ctx, a, "/"))
 		defer stopA()
@@ -46,6 +61,9 @@ func pairs(ctx context.Context, a, b vfs.Backend) iter.Seq2[pair, error] {
 				info := infoB
 				p.path, p.b = info.Path, &info
 				infoB, errB, okB = nextB()
+			}
+			if skip != nil && skip(p.path) {
+				continue
 			}
 			if !yield(p, nil) {
 				return

@@ -45,7 +45,7 @@ func (c *copier) walk(ctx context.Context, batches chan<- []job) error {
 			return ctx.Err()
 		}
 	}
-	for p, err := range pairs(ctx, c.src, c.dst) {
+	for p, err := range pairs(ctx, c.src, c.dst, c.opts.Skip) {
 		if err != nil {
 			return err
 		}

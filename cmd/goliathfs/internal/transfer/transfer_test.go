@@ -262,10 +262,10 @@ func TestKindChanges(t *testing.T) {
 }
 
 func TestDiff(t *testing.T) {
-	a := memory(t, map[string]string{"/same": "s", "/changed": "one\ntwo\n", "/a-only": "x\n", "/\U0001F600": "x"})
+	a := memory(t, map[string]string{"/same": "s", "/changed": "one\ntwo\n", "/a-only": "x\n", "/skipped": "", "/\U0001F600": "x"})
 	b := memory(t, map[string]string{"/same": "s", "/changed": "one\n2\n", "/b-only": "y\n", "/\uE000": "x"})
 	got := map[string]transfer.Kind{}
-	err := transfer.Diff(t.Context(), a, b, func(c transfer.Change) error {
+	err := transfer.Diff(t.Context(), a, b, func(path string) bool { return path == "/skipped" }, func(c transfer.Change) error {
 		got[c.Path] = c.Kind
 		if c.Path == "/changed" {
 			if added, removed := c.Lines(); added != 1 || removed != 1 {
@@ -283,5 +283,24 @@ func TestDiff(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+}
+
+// What is skipped is looked at on neither side, and what is spared is not removed.
+func TestSkipAndSpare(t *testing.T) {
+	src := memory(t, map[string]string{"/a": "new", "/skip/a": "new", "/skip/n": "n"})
+	dst := memory(t, map[string]string{"/a": "old", "/skip/a": "old", "/skip/gone": "x", "/spare": "x", "/gone": "x"})
+	skip := func(path string) bool { return strings.HasPrefix(path, "/skip/") }
+	var progress transfer.Progress
+	if err := transfer.Count(t.Context(), src, skip, &progress); err != nil || progress.Total.Load() != 1 {
+		t.Errorf("%d files are counted, %v", progress.Total.Load(), err)
+	}
+	res, err := transfer.Copy(t.Context(), src, dst, transfer.Options{Delete: true, Skip: skip, Spare: func(path string) bool { return path == "/spare" }})
+	if err != nil || res.Replaced != 1 || res.Created != 0 || res.Deleted != 1 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	want := map[string]string{"/a": "new", "/skip/a": "old", "/skip/gone": "x", "/spare": "x"}
+	if diff := cmp.Diff(want, contents(t, dst)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
