@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 )
@@ -30,9 +29,6 @@ func eachElement(in io.Reader, c *collector, paths []string, fn func(path string
 	}
 }
 
-// maxDepth bounds nesting, so that no input exhausts the stack.
-const maxDepth = 256
-
 type walker struct {
 	dec   *json.Decoder
 	lines *lineCounter
@@ -40,11 +36,9 @@ type walker struct {
 	fn    func(path string, value json.RawMessage, line int)
 }
 
-// value walks through the value that comes next, which is at path.
+// value walks through the value that comes next, which is at path. It goes no deeper
+// than the paths that are wanted.
 func (w *walker) value(path string, depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("it is nested more than %d deep", maxDepth)
-	}
 	take, descend := w.wants(path)
 	if take {
 		var raw json.RawMessage

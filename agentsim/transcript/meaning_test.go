@@ -141,6 +141,13 @@ func TestDiffers(t *testing.T) {
 	if len(s.Differs) != 0 {
 		t.Errorf("a failed edit and a conflict replay as such: %v", s.Differs)
 	}
+	text = session("Write", `{"file_path":"/w/new.md","content":"x"}`, "no rights", true)
+	if s, err = read(t, text, transcript.ClaudeCode).Scenario(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []transcript.Difference{{Call: 1, Tool: "writeFile", Was: "error", Is: "ok"}}; !cmp.Equal(want, s.Differs) {
+		t.Errorf("a write that failed for the agent alone differs %v, want %v", s.Differs, want)
+	}
 	text = frame0("mcp__g__editFile", `{"path":"/b.md","revision":"old","oldText":"x","newText":"y"}`, "too-large: it is")
 	if s, err = read(t, text, transcript.ClaudeCode).Scenario(t.Context()); err != nil {
 		t.Fatal(err)

@@ -275,3 +275,35 @@ func TestToldAgain(t *testing.T) {
 		t.Errorf("%d calls, %v", s.Calls, err)
 	}
 }
+
+// Of a result that is told twice the first counts: it is what the agent went on from.
+func TestResultToldTwice(t *testing.T) {
+	text := session("Read", `{"file_path":"/w/a.md"}`, "the first", false)
+	_, again, _ := strings.Cut(session("Read", `{}`, "the second", true), "\n")
+	tr := read(t, text+again, transcript.ClaudeCode)
+	if len(tr.Calls) != 1 || tr.Calls[0].Result != "the first" || tr.Calls[0].Failed {
+		t.Errorf("the calls are %+v", tr.Calls)
+	}
+}
+
+// Of many damaged places the first are named, and the others counted.
+func TestManyDamagedPlaces(t *testing.T) {
+	text := session("Read", `{"file_path":"/w/a.md"}`, "x", false) + strings.Repeat("{\n", 60)
+	tr := read(t, text, transcript.ClaudeCode)
+	n := len(tr.Damaged)
+	if n != 51 || tr.Damaged[0].Line != 3 || tr.Damaged[n-1].Line != 62 || !strings.Contains(fmt.Sprint(tr.Damaged[n-1]), "and 10 more places") {
+		t.Errorf("%d damaged places, the last %v", n, tr.Damaged[n-1])
+	}
+}
+
+// A secret in what stands beside a result, and was not shown to the model, stops the
+// import too: it would be in the seeds.
+func TestSecretBesideAResult(t *testing.T) {
+	text := session("Read", `{"file_path":"/w/a.md"}`, "1→x", false)
+	text = strings.TrimSuffix(text, "}\n") + `,"toolUseResult":{"originalFile":"key ghp_` + strings.Repeat("0aZ", 12) + `"}}` + "\n"
+	_, err := read(t, text, transcript.ClaudeCode).Scenario(t.Context())
+	var found *transcript.SecretError
+	if !errors.As(err, &found) || found.Line != 2 || found.Kind != "a GitHub token" {
+		t.Errorf("Scenario: %v", err)
+	}
+}

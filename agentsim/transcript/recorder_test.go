@@ -1,6 +1,7 @@
 package transcript_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/transcript"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
+	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
@@ -289,5 +291,43 @@ func TestRecordingLeavesOutWhatCannotBeSaid(t *testing.T) {
 	}
 	if s.Calls != 2 || !strings.Contains(golden, "-- 2 glob --") {
 		t.Errorf("%d calls, and the replay shows\n%s", s.Calls, golden)
+	}
+}
+
+// A call that was canceled says nothing of the tools, and is not in the scenario.
+func TestRecordingOfACanceledCall(t *testing.T) {
+	r := newRecording(t, transcript.RecorderOptions{Tools: agenttool.Options{Backend: mem(t, map[string]string{"/a": "x"})}})
+	r.call("readFile", map[string]any{"path": "/a"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.r.Call(ctx, agenttool.Scope{}, "readFile", json.RawMessage(`{"path":"/a"}`)); agenttool.CodeOf(err) != codes.Canceled {
+		t.Fatalf("the call: %v", err)
+	}
+	s, _ := r.replayed(nil)
+	want := []transcript.LeftOut{{Tool: "readFile", Calls: 1, Why: "it failed with canceled"}}
+	if diff := cmp.Diff(want, s.LeftOut); diff != "" || s.Calls != 1 {
+		t.Errorf("%d calls, left out (-want +got):\n%s", s.Calls, diff)
+	}
+}
+
+// Files of a route inside of another one are those of the inner one.
+func TestRecordingOfNestedRoutes(t *testing.T) {
+	routes := []routefs.Route{{Prefix: "/a", Backend: mem(t, map[string]string{"/f": "outer"})}, {Prefix: "/a/b", Backend: mem(t, map[string]string{"/f": "inner"})}}
+	b, err := routefs.New(mem(t, map[string]string{"/f": "default"}), routes, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRecording(t, transcript.RecorderOptions{Tools: agenttool.Options{Backend: b}, Routes: []string{"/a", "/a/b"}})
+	for _, path := range []string{"/f", "/a/f", "/a/b/f"} {
+		r.call("readFile", map[string]any{"path": path})
+	}
+	s, golden := r.replayed(nil)
+	for _, want := range []string{"default", "outer", "inner"} {
+		if !strings.Contains(golden, want) {
+			t.Errorf("the replay does not show %q", want)
+		}
+	}
+	if len(s.Differs)+len(s.LeftOut) > 0 {
+		t.Errorf("differs %v, left out %v", s.Differs, s.LeftOut)
 	}
 }

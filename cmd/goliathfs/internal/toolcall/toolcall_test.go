@@ -265,3 +265,31 @@ func TestRepeatedField(t *testing.T) {
 		}
 	}
 }
+
+// What is refused for want of AllowWrites is noted, for the person who could give it.
+func TestDenied(t *testing.T) {
+	r := newRunner(t, map[string]string{"/a": "x"})
+	r.AllowWrites = false
+	got := run(t, r, `{"tool":"readFile","input":{"path":"/a"}}`+"\n"+`{"tool":"writeFile","input":{"path":"/b","content":""}}`+"\n"+`{"tool":"glob","input":{"pattern":"/*"}}`)
+	if len(got) != 3 || !got[0].OK || got[1].OK || got[1].Error.Code != "read-only" || !got[2].OK || r.Denied != "writeFile" {
+		t.Errorf("%+v, denied %q", got, r.Denied)
+	}
+}
+
+// A long stream of requests with ever other options does not fill the memory.
+func TestFewToolsetsAreKept(t *testing.T) {
+	r := newRunner(t, nil)
+	same := 0
+	for n := 1; n <= 100; n++ {
+		first, err := r.Toolset(toolcall.Options{MaxFiles: &n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := r.Toolset(toolcall.Options{MaxFiles: &n}); err == nil && again == first {
+			same++
+		}
+	}
+	if same != 64 {
+		t.Errorf("%d toolsets of 100 are kept, want 64", same)
+	}
+}
