@@ -2,10 +2,6 @@ package mcptool
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,6 +42,7 @@ const (
 	textUnsaid   = "the question for approval was accepted without an answer to it, which is no yes, do not repeat the call, tell the user what you would have changed"
 	textBroken   = "the client answered the question for approval with an error, do not repeat the call, tell the user what you would have changed"
 	textOther    = "the approval was given for another call, call again so that the person is asked about this one"
+	textUsed     = "the approval was used already, and counts for one call: call again so that the person is asked about this one"
 )
 
 func notApproved(text string) *mcp.CallToolResult {
@@ -125,15 +122,14 @@ func canAsk(client *mcp.InitializeParams) bool {
 }
 
 // approveByResult asks, or takes the answer that came with the call. The seal
-// ties an answer to the call it was given for.
+// ties an answer to the call it was given for, which is made once.
 func (s *Server) approveByResult(call *mcp.CallToolParamsRaw, ask *mcp.ElicitParams) *mcp.CallToolResult {
-	sealed := s.seal.of(call.Name, call.Arguments)
 	response, answered := call.InputResponses[question]
 	if !answered {
-		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{question: ask}, RequestState: sealed}
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{question: ask}, RequestState: s.seals.of(call.Name, call.Arguments)}
 	}
-	if !hmac.Equal([]byte(sealed), []byte(call.RequestState)) {
-		return notApproved(textOther)
+	if why := s.seals.use(call.RequestState, call.Name, call.Arguments); why != "" {
+		return notApproved(why)
 	}
 	answer, _ := response.(*mcp.ElicitResult)
 	return decide(answer)
@@ -151,17 +147,6 @@ func decide(answer *mcp.ElicitResult) *mcp.CallToolResult {
 		return notApproved(textDeclined)
 	}
 	return nil
-}
-
-// seal marks calls in a way that only this server can.
-type seal []byte
-
-func newSeal() seal { return seal(rand.Text()) }
-
-func (s seal) of(name string, input json.RawMessage) string {
-	mac := hmac.New(sha256.New, s)
-	fmt.Fprintf(mac, "%s\n%s", name, input)
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
 // maxShown is how many characters of a text a question shows.

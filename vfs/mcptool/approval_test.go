@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -143,10 +144,31 @@ func TestApprovalIsForOneCall(t *testing.T) {
 		{`{"path":"/b.md","content":"a"}`, state, "not-approved: the approval was given for another call"},
 		{`{"path":"/a.md","content":"b"}`, state, "not-approved: the approval was given for another call"},
 		{`{"path":"/a.md","content":"a"}`, "", "not-approved: the approval was given for another call"},
+		{`{"path":"/a.md","content":"a"}`, "A" + state[1:], "not-approved: the approval was given for another call"},
 		{`{"path":"/a.md","content":"a"}`, state, `{"path":"/a.md"`},
+		{`{"path":"/a.md","content":"a"}`, state, "not-approved: the approval was used already"},
 	} {
 		if _, _, text := ask(tt.args, yes(tt.state)); !strings.HasPrefix(text, tt.want) {
 			t.Errorf("%s with the state %q: %q, want %q", tt.args, tt.state, text, tt.want)
+		}
+	}
+}
+
+// An answer that comes after the time that a person may take does not count.
+func TestApprovalEnds(t *testing.T) {
+	for timeout, want := range map[time.Duration]string{
+		1:             "not-approved: nobody answered the question for approval in time",
+		math.MaxInt64: `{"path":"/a.md"`,
+	} {
+		l := newLines(t, newServer(t, newTools(t, agenttool.Options{Writable: true}), &mcptool.Options{Approval: mcptool.ApprovalAsk, ApprovalTimeout: timeout}))
+		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"writeFile","arguments":{"path":"/a.md","content":"a"},` + meta
+		var res struct{ RequestState string }
+		if err := json.Unmarshal(l.ask(call+`}}`).Result, &res); err != nil || res.RequestState == "" {
+			t.Fatalf("nobody was asked: %v", err)
+		}
+		f := l.ask(call + `,"inputResponses":{"approve":{"action":"accept","content":{"approve":true}}},"requestState":"` + res.RequestState + `"}}`)
+		if text, _ := json.Marshal(want); !strings.Contains(string(f.Result), strings.Trim(string(text), `"`)) {
+			t.Errorf("with %v: %s, want %s", timeout, f.Result, want)
 		}
 	}
 }

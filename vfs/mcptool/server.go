@@ -62,7 +62,7 @@ type Server struct {
 	tools   Caller
 	offered map[string]agenttool.Tool
 	mcp     *mcp.Server
-	seal    seal
+	seals   *seals
 	running chan struct{} // holds a token for each call that runs
 
 	ending context.Context // ends with Close
@@ -75,7 +75,7 @@ type Server struct {
 
 // New returns a server, or an error that names the option that cannot be.
 func New(tools Caller, opts *Options) (*Server, error) {
-	s := &Server{tools: tools, offered: map[string]agenttool.Tool{}, running: make(chan struct{}, maxRunning), seal: newSeal()}
+	s := &Server{tools: tools, offered: map[string]agenttool.Tool{}, running: make(chan struct{}, maxRunning)}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -89,6 +89,7 @@ func New(tools Caller, opts *Options) (*Server, error) {
 	if o.ApprovalTimeout < 0 {
 		return nil, fmt.Errorf("option ApprovalTimeout is %v, set it above 0, or to 0 for five minutes", o.ApprovalTimeout)
 	}
+	s.seals = newSeals(o.ApprovalTimeout)
 	for _, t := range tools.Tools() {
 		s.offered[t.Name] = t
 	}
