@@ -11,12 +11,15 @@ import (
 // itself is not repeated.
 type SecretError struct {
 	File string
-	Line int
+	Line int    // 0 for what is no transcript
 	Kind string // such as "a private key"
 }
 
 // Error returns one sentence.
 func (e *SecretError) Error() string {
+	if e.Line == 0 { // of what is no transcript
+		return fmt.Sprintf("%s: this looks like %s, which a scenario must not hold: leave it out or replace it there", e.File, e.Kind)
+	}
 	return fmt.Sprintf("%s:%d: this looks like %s, replace it in the transcript by something else of the same length and import that", e.File, e.Line, e.Kind)
 }
 

@@ -20,6 +20,9 @@ type memoryOptions struct {
 	dir        string
 	theDefault bool
 	asJSON     bool
+	full       bool // each conversation in full
+	// take gets what was found, in place of printing it.
+	take func(found []remembered) error
 }
 
 func newMemory() *cobra.Command {
@@ -35,35 +38,46 @@ instead. They are found where key and value can be nothing else; "table", "key",
 		Example: "  goliathfs memory badger:./store\n  goliathfs memory badger:./store garden\n  goliathfs memory 'sqlite:app.db?table=conversations&key=id&value=memory&prefix=goliath:'",
 		GroupID: groupLook,
 		Args:    takes(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.theDefault && len(args) > 1 {
-				return usagef("--default shows the conversation without an ID, leave out %q", args[1])
-			}
-			if _, err := vpath.Clean(cmp.Or(o.dir, memory.DefaultDir)); err != nil {
-				return usagef("--dir %s: %w", o.dir, err)
-			}
-			which := conversation{all: len(args) < 2 && !o.theDefault}
-			if len(args) > 1 {
-				if args[1] == "" {
-					return usagef("the ID is blank, --default shows the conversation without one")
-				}
-				which.id = args[1]
-			}
-			url, table, err := tableOf(args[0])
-			if err != nil {
-				return err
-			}
-			if table != nil {
-				return o.ofTable(cmd, url, table, which)
-			}
-			return o.ofStore(cmd, url, which)
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
+	o.registerAll(cmd)
+	cmd.AddCommand(newMemoryShow(), newMemoryExport())
+	return cmd
+}
+
+func (o *memoryOptions) registerAll(cmd *cobra.Command) {
 	o.register(cmd)
+	o.registerWhich(cmd)
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON objects")
+}
+
+func (o *memoryOptions) registerWhich(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.dir, "dir", "", "the `directory` of the memories in the store, if not the usual one")
 	cmd.Flags().BoolVar(&o.theDefault, "default", false, "show the one conversation that has no ID")
-	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON objects")
-	return cmd
+}
+
+func (o *memoryOptions) run(cmd *cobra.Command, args []string) error {
+	if o.theDefault && len(args) > 1 {
+		return usagef("--default shows the conversation without an ID, leave out %q", args[1])
+	}
+	if _, err := vpath.Clean(cmp.Or(o.dir, memory.DefaultDir)); err != nil {
+		return usagef("--dir %s: %w", o.dir, err)
+	}
+	which := conversation{all: len(args) < 2 && !o.theDefault}
+	if len(args) > 1 {
+		if args[1] == "" {
+			return usagef("the ID is blank, --default shows the conversation without one")
+		}
+		which.id = args[1]
+	}
+	url, table, err := tableOf(args[0])
+	if err != nil {
+		return err
+	}
+	if table != nil {
+		return o.ofTable(cmd, url, table, which)
+	}
+	return o.ofStore(cmd, url, which)
 }
 
 // conversation is what memory is asked for: all, or one, whose id is "" for the
@@ -128,7 +142,7 @@ func (o *memoryOptions) ofStore(cmd *cobra.Command, url string, which conversati
 			return fmt.Errorf("%w, %s", err, which.toListAll())
 		case err != nil && !errors.Is(err, vfs.ErrNotFound):
 			return err
-		case len(found) == 0:
+		case len(found) == 0 && o.take == nil:
 			return tellEmpty(cmd, s, "no conversation is remembered in "+printable(cmp.Or(o.dir, memory.DefaultDir))+" of")
 		}
 		return o.print(cmd, found, which)
@@ -161,7 +175,7 @@ func (o *memoryOptions) ofTable(cmd *cobra.Command, url string, table *memoryTab
 	if err != nil {
 		return err
 	}
-	if found = which.of(found); len(found) > 0 {
+	if found = which.of(found); len(found) > 0 || o.take != nil && which.all {
 		return o.print(cmd, found, which)
 	}
 	where := printable(table.Table) + " of " + storeWords(spec)
@@ -201,19 +215,27 @@ func (o *memoryOptions) inFiles(ctx context.Context, s *storeurl.Store, which co
 }
 
 func (o *memoryOptions) print(cmd *cobra.Command, found []remembered, which conversation) error {
+	if o.take != nil {
+		return o.take(found)
+	}
 	out := newOutput(cmd)
 	var err error
+	gap := ""
 	for _, r := range found {
 		switch {
 		case o.asJSON:
 			err = out.JSON(r)
-		case !which.all:
+		case o.full && which.all && r.Damaged != "":
+			out.Printf("%sconversation  %s\ndamaged       %s\n", gap, r.name(), r.Damaged)
+		case !which.all, o.full:
+			out.Printf("%s", gap)
 			err = r.show(out)
 		case r.Damaged != "":
 			out.Printf("%s  damaged: %s\n", r.name(), r.Damaged)
 		default:
 			out.Printf("%s  %s  %s\n", r.name(), count(len(r.Recent), "exchange", "exchanges"), r.where())
 		}
+		gap = "\n"
 		if err != nil {
 			break
 		}
