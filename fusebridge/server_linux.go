@@ -69,7 +69,7 @@ func Mount(ctx context.Context, b vfs.Backend, dir string, opts *Options) (*Serv
 	s := &Server{dir: real, opts: o, stop: stop, done: make(chan struct{})}
 	s.view = view.New(life, b, view.Options{
 		Poll: o.Poll, Timeout: o.Timeout, CacheBytes: o.CacheBytes, Logger: o.Logger, Writable: o.ReadWrite,
-		Repositories: o.Repositories,
+		Repositories: o.Repositories, NoStoreAhead: o.NoStoreAhead,
 	})
 	if o.ReadWrite {
 		s.overlay, err = overlay.New(s.view, overlay.Options{
@@ -332,6 +332,8 @@ func (s *Server) Counters() Counters {
 		Walks:        v.Walks,
 		Events:       v.Events,
 		Stale:        v.Stale,
+		Ahead:        v.Ahead,
+		AheadBytes:   v.AheadBytes,
 	}
 	if s.overlay != nil {
 		c.Conflicts = s.overlay.Conflicts()

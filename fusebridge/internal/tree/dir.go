@@ -18,6 +18,7 @@ type Dir struct {
 	Subdirs uint32
 	Stays   bool // also when it is empty, for it was made through the mount
 	Gone    bool // no longer in the tree
+	Scan    Scan
 
 	names   map[string]*entry // by their own name, also the dead
 	special map[string]*entry // by shown name, where that is another

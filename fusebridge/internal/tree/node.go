@@ -34,6 +34,8 @@ type File struct {
 	Pinned     *string // its content, for as long as it is superseded and referred to
 	Walk       uint32  // number of the last walk that found it
 	Ahead      uint32  // the stretch of the stream that may still tell of what it replaced, 0 for none
+	Given      bool    // the kernel was given its bytes before it asked for them
+	sent       uint32  // the round of its directory in which the kernel got its bytes unasked, plus one
 	counted    int64   // bytes counted in Tree.bytes
 }
 

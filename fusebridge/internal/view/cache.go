@@ -81,6 +81,15 @@ func (c *contents) read(ctx context.Context, path string, rev vfs.Revision) (vfs
 	}
 }
 
+// pass is read for who is asked for the whole of a file once: what is read is not kept.
+func (c *contents) pass(ctx context.Context, path string, rev vfs.Revision) (vfs.File, error) {
+	if c.has(contentKey{path, rev}) {
+		return c.read(ctx, path, rev)
+	}
+	c.misses.Add(1)
+	return vfs.Inner{Backend: c.backend}.Read(ctx, path)
+}
+
 // has reports whether bytes are kept, or being read.
 func (c *contents) has(key contentKey) bool {
 	c.mu.Lock()

@@ -3,6 +3,7 @@
 package view
 
 import (
+	"context"
 	"errors"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -18,12 +19,19 @@ var errStale = errors.New("the revision is no longer in the store")
 // on, the change may be on its way here with them: then it waits for that as long as
 // for the store.
 func (v *View) Content(ctx *Context, f *tree.File) (string, error) {
+	return v.content(ctx, f, v.contents.read)
+}
+
+// reader reads the file at a path, which is expected at a revision.
+type reader func(ctx context.Context, path string, rev vfs.Revision) (vfs.File, error)
+
+func (v *View) content(ctx *Context, f *tree.File, read reader) (string, error) {
 	for {
 		at, moved := v.whereabouts(f)
 		if at.pinned != nil {
 			return *at.pinned, nil
 		}
-		file, err := v.contents.read(ctx, at.key.path, at.key.rev)
+		file, err := read(ctx, at.key.path, at.key.rev)
 		if err == nil && file.Revision == at.key.rev {
 			return file.Content, nil
 		}

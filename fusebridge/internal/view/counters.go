@@ -48,6 +48,7 @@ type Counters struct {
 	CacheHits, CacheMisses uint64
 	Notifies, SlowNotifies uint64
 	Walks, Events, Stale   uint64
+	Ahead, AheadBytes      uint64 // files that the kernel got before it asked for them
 }
 
 // Counters returns what the view has done so far.
@@ -61,6 +62,8 @@ func (v *View) Counters() Counters {
 		Walks:        v.Follow.walks.Load(),
 		Events:       v.Follow.events.Load(),
 		Stale:        v.stale.Load(),
+		Ahead:        v.ahead.files.Load(),
+		AheadBytes:   v.ahead.bytes.Load(),
 	}
 	for r, name := range requestNames {
 		if asked := v.asked[r].Load(); asked > 0 {

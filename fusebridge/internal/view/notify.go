@@ -84,6 +84,17 @@ func (n *Notifier) Tell(notes []tree.Note) {
 	}
 }
 
+// StoreAhead gives the kernel the bytes of a file before it asks for them. The kernel
+// waits for the answer to a read of that file that is under way: no lock is held, and
+// whoever calls it must not be who is to give that answer.
+func (n *Notifier) StoreAhead(id uint64, text []byte) fuse.Status {
+	server := n.server.Load()
+	if server == nil {
+		return fuse.ENODEV
+	}
+	return server.InodeNotifyStoreCache(id, 0, text)
+}
+
 // TellLater tells the kernel from a goroutine of its own, for a handler that must not
 // wait. The tree's lock is held, under which the change was made: whoever sees that may
 // wait for pending.

@@ -87,7 +87,7 @@ func (v *View) Hold(cancel <-chan struct{}, id uint64, pid uint32, out *fuse.Ope
 			return status
 		}
 	}
-	text, err := v.Content(ctx, f)
+	text, err := v.textToOpen(ctx, f)
 	if errors.Is(err, errStale) {
 		v.againFor(pid, f, fuse.Status(syscall.ESTALE))
 		return fuse.Status(syscall.ESTALE)

@@ -24,6 +24,8 @@ type Options struct {
 	CacheBytes int64         // of contents kept between two reads of one file
 	Logger     *slog.Logger
 	Writable   bool // files show as the store's routes say, and changes are told without a directory's lock
+	// NoStoreAhead leaves the kernel to ask for each file that is read.
+	NoStoreAhead bool
 	// Repositories lets names show that git or hg take for parts of a repository.
 	Repositories bool
 }
@@ -54,6 +56,7 @@ type View struct {
 	life     context.Context // requests bring no context of their own: theirs ends with this one
 	contents *contents
 	opened   *opened
+	ahead    ahead
 	uid, gid uint32
 	dirPerm  uint32
 	writable bool
@@ -85,6 +88,7 @@ func New(life context.Context, b vfs.Backend, o Options) *View {
 		log:           o.Logger,
 	}
 	v.keepName.Store(int64(keepFor))
+	v.ahead.off = o.NoStoreAhead || o.Writable
 	if o.Writable {
 		v.dirPerm = 0o755
 		v.keepName.Store(0) // until it is known that they can be dropped without a lock
@@ -223,7 +227,7 @@ func (v *View) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.R
 	}
 	ctx := v.Context(cancel, f)
 	defer ctx.Release()
-	text, err := v.Content(ctx, f)
+	text, err := v.textFor(ctx, f, in.Offset, len(buf))
 	if err != nil {
 		return nil, v.StatusOf("read", ctx.Path, err)
 	}
