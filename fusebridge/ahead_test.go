@@ -11,6 +11,7 @@ import (
 	"runtime/pprof"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -216,4 +217,98 @@ func rewrite(t *testing.T, b vfs.Backend, files map[string]string, seed uint64) 
 		})
 	}
 	writers.Wait()
+}
+
+// between is a store in which something happens before a batch is read.
+type between struct {
+	*memfs.FS
+	before func(paths []string)
+}
+
+func (b *between) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResult, error) {
+	if b.before != nil {
+		b.before(paths)
+	}
+	return b.FS.ReadBatch(ctx, paths)
+}
+
+// A file that is replaced between the plan to send it and its reading keeps the bytes of
+// its revision for who has it open.
+func TestAheadReplacedMeanwhile(t *testing.T) {
+	watchdog(t)
+	files := map[string]string{}
+	for n := range 10 {
+		files[fmt.Sprintf("/d/f%d", n)] = body(n, 50)
+	}
+	b := &between{FS: newMem(t, files)}
+	s := mount(t, b, nil)
+	look := newLooker(t)
+	listDirs(t, look, s, files)
+	replaced := 0
+	b.before = func(paths []string) {
+		for _, path := range paths {
+			if path == "/d/f3" {
+				replaced++
+				write(t, b.FS, path, body(99, 50))
+			}
+		}
+	}
+	look.ask("open", under(s, "/d/f3"))
+	look.ask("read", under(s, "/d/f0"))
+	look.ask("read", under(s, "/d/f1"))
+	if replaced == 0 {
+		t.Fatal("nothing was read ahead")
+	}
+	if got := look.ask("rest", under(s, "/d/f3")); got != quoted(files["/d/f3"]) {
+		t.Errorf("who had it open reads %.60s", got)
+	}
+	if got := look.ask("read", under(s, "/d/f3")); got != quoted(body(99, 50)) {
+		t.Errorf("who opens it now reads %.60s", got)
+	}
+}
+
+// A store whose batches fail, or take long, is asked for the one file, and then left in
+// peace for a while.
+func TestAheadFails(t *testing.T) {
+	files := shelf(2, 40)
+	for name, fail := range map[string]func(context.Context) error{
+		"fails": func(context.Context) error { return vfs.ErrUnavailable },
+		"late":  func(ctx context.Context) error { return sleepUntil(ctx, 60*time.Millisecond) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &failing{FS: newMem(t, files), fail: fail}
+			s := mount(t, b, nil)
+			begin := time.Now()
+			readAll(t, s, files)
+			if n := b.batches.Load(); n == 0 || n > 2+int64(time.Since(begin)/time.Second) {
+				t.Errorf("%d batches were asked for in %v", n, time.Since(begin))
+			}
+		})
+	}
+}
+
+// failing is a store whose batches fail or take their time.
+type failing struct {
+	*memfs.FS
+	fail    func(context.Context) error
+	batches atomic.Int64
+}
+
+func (f *failing) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResult, error) {
+	f.batches.Add(1)
+	if err := f.fail(ctx); err != nil {
+		return nil, err
+	}
+	return f.FS.ReadBatch(ctx, paths)
+}
+
+func sleepUntil(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

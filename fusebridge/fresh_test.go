@@ -5,6 +5,7 @@ package fusebridge_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +34,15 @@ var freshCases = []freshCase{
 		text := body(n, 300)
 		write(t, b, "/d/same", text)
 		return []want{{"read", "/d/same", quoted(text)}}
+	}},
+	{"some of many", func(t *testing.T, b vfs.Backend, n int) []want {
+		wants := []want{{"list", "/m", strings.Join(manyNames(), " ")}}
+		for i := range 4 { // who reads one of them is sent the others
+			path := "/m/" + manyNames()[(n*7+i)%manyFiles]
+			write(t, b, path, body(n, 1+n%50))
+			wants = append(wants, want{"read", path, quoted(body(n, 1+n%50))})
+		}
+		return wants
 	}},
 	{"create and delete", func(t *testing.T, b vfs.Backend, n int) []want {
 		if n%2 == 0 {
@@ -79,6 +89,16 @@ var freshCases = []freshCase{
 	}},
 }
 
+const manyFiles = 30
+
+func manyNames() []string {
+	names := make([]string, manyFiles)
+	for n := range names {
+		names[n] = fmt.Sprintf("%02d", n)
+	}
+	return names
+}
+
 // loops is how often a freshness test changes and looks.
 func loops() int { return pick(300, 10_000) }
 
@@ -86,6 +106,9 @@ func freshSeed() map[string]string {
 	seed := map[string]string{"/d/over": body(0, 1), "/d/same": body(0, 300), "/b/x/below": body(0, 1)}
 	for _, dir := range []string{"c", "r", "n", "f", "b"} {
 		seed["/"+dir+"/stays"] = body(0, 1)
+	}
+	for _, name := range manyNames() {
+		seed["/m/"+name] = body(0, 20)
 	}
 	return seed
 }

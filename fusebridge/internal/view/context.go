@@ -18,10 +18,14 @@ const interruptGrace = time.Second
 
 var errInterrupted = errors.New("the caller was interrupted")
 
+// soon is how long a store may take that answers at once. A request that takes longer is
+// watched: whether its caller got a signal, and its time limit.
+const soon = time.Millisecond
+
 // Context is the context of one request: it ends at the time limit, a moment after the
 // caller got a signal, and with the mount. Most stores answer at once and never wait
-// on it, so the timer and the goroutine behind Done start only when it is first asked
-// for.
+// on it, so what is behind Done starts only when it is first asked for, and the
+// goroutine a moment later.
 type Context struct {
 	Path string // what the request is about
 
@@ -32,7 +36,8 @@ type Context struct {
 	mu    sync.Mutex
 	live  context.Context // nil until Done was called
 	end   context.CancelCauseFunc
-	ended chan struct{} // closed when what watches live has ended
+	late  *time.Timer   // starts what watches live
+	ended chan struct{} // closed when that has ended
 }
 
 // Context returns the context of a request about a file, bounded by the time that its
@@ -63,8 +68,9 @@ func (r *Context) Done() <-chan struct{} {
 	defer r.mu.Unlock()
 	if r.live == nil {
 		r.live, r.end = context.WithCancelCause(r.Context)
-		r.ended = make(chan struct{})
-		go r.watch(r.live, r.ended)
+		live, ended := r.live, make(chan struct{})
+		r.ended = ended
+		r.late = time.AfterFunc(min(soon, time.Until(r.deadline)), func() { r.watch(live, ended) })
 	}
 	return r.live.Done()
 }
@@ -119,10 +125,13 @@ func (r *Context) explain(err error) error {
 // Release ends what Done began, and waits for it.
 func (r *Context) Release() {
 	r.mu.Lock()
-	end, ended := r.end, r.ended
+	end, late, ended := r.end, r.late, r.ended
 	r.mu.Unlock()
-	if end != nil {
-		end(context.Canceled)
+	if end == nil {
+		return
+	}
+	end(context.Canceled)
+	if !late.Stop() {
 		<-ended
 	}
 }
