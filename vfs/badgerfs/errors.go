@@ -35,18 +35,24 @@ var ErrSharedRevision = errors.New("two files share a revision")
 var errClosed = fmt.Errorf("the store is closed: %w", fs.ErrClosed)
 
 // deniedError is what the system refused, in place of its several lines.
-type deniedError struct{ cause error }
+type deniedError struct {
+	cause    error
+	readOnly bool // it was opened so
+}
 
 func (e *deniedError) Error() string {
+	if e.readOnly {
+		return "the directory or a file in it cannot be read by this user, look at their rights"
+	}
 	return "the directory or a file in it cannot be used as asked, look at their rights or open the store read-only"
 }
 
 func (e *deniedError) Unwrap() error { return e.cause }
 
 // explain puts a sentence in place of an error about rights.
-func explain(err error) error {
+func explain(err error, readOnly bool) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return &deniedError{err}
+		return &deniedError{err, readOnly}
 	}
 	return err
 }

@@ -27,7 +27,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*FS, error) {
 		st, err = openStore(dir, o)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", dir, explain(err))
+		return nil, fmt.Errorf("open %s: %w", dir, explain(err, o.ReadOnly))
 	}
 	return st.view(o.Namespace), nil
 }

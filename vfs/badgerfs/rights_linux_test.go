@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -69,6 +70,9 @@ func TestUnreadableIsNotDamaged(t *testing.T) {
 					}
 					if !errors.Is(err, fs.ErrPermission) || errors.Is(err, badgerfs.ErrDamaged) {
 						t.Errorf("Open: %v, want an error about rights", err)
+					}
+					if err != nil && opts.ReadOnly && strings.Contains(err.Error(), "read-only") {
+						t.Errorf("Open: %v, which it is already", err)
 					}
 				})
 			}
