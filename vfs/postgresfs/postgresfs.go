@@ -30,6 +30,7 @@ var _ interface {
 	vfs.Watcher
 	vfs.Router
 	vfs.Searcher
+	vfs.BatchReader
 	io.Closer
 } = (*FS)(nil)
 

@@ -3,9 +3,7 @@ package postgresfs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -67,9 +65,7 @@ func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) {
 	if err := vpath.CheckFile(path); err != nil {
 		return vfs.File{}, err
 	}
-	f := vfs.File{Info: vfs.Info{Path: path}}
-	var content text
-	var rev text
+	var content, rev text
 	var size, mtime int64
 	err := s.db.ask(ctx, func(ctx context.Context, q querier) error {
 		content = text{}
@@ -80,13 +76,8 @@ func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) {
 		return vfs.File{}, vfs.ErrNotFound
 	case err != nil:
 		return vfs.File{}, err
-	case len(content.s) < int(size):
-		return vfs.File{}, fmt.Errorf("%w: the row holds %d bytes where at most 1048576 are read, so split it into several files", vfs.ErrTooLarge, size)
-	case !utf8.ValidString(content.s):
-		return vfs.File{}, fmt.Errorf("%w: another program stored bytes that are no text in the row, so write the file anew", vfs.ErrNotText)
 	}
-	f.Revision, f.Size, f.ModTime, f.Content = vfs.Revision(rev.s), size, modTime(mtime), content.s
-	return f, nil
+	return fileOf(path, rev.s, mtime, size, content.s)
 }
 
 // Stat implements vfs.Statter.
