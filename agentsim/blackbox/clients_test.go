@@ -204,27 +204,31 @@ func TestClientsMCP(t *testing.T) {
 	const found = `grep: {"matches":[{"path":"/guide.md","revision":"`
 	const missing = "readFile failed: not-found: there is no file at /nope.md"
 	for _, program := range []string{"sdk.mjs", "client.mjs"} {
-		for _, over := range []string{"http", "stdio"} {
+		for _, way := range []string{"http", "http stateless", "stdio"} {
+			over, stateless, _ := strings.Cut(way, " ")
 			for answer, wrote := range map[string]string{
 				"yes":        "asked: Allow writeFile to create \"/new.md\" with 2 bytes that begin \"x\\n\"?\nwriteFile: {\"path\":\"/new.md\"",
 				"no":         "writeFile failed: not-approved: the person declined this change",
 				"impossible": "writeFile failed: not-approved: nobody can be asked for approval through this client",
 			} {
-				t.Run(strings.Join([]string{program, over, answer}, " "), func(t *testing.T) {
+				t.Run(strings.Join([]string{program, way, answer}, " "), func(t *testing.T) {
 					file := "{/new.md: absent}"
-					if answer == "yes" {
+					switch {
+					case program == "sdk.mjs" && stateless != "": // of a version in which a server asks over its session
+						wrote = "writeFile failed: not-approved: nobody can be asked for approval through this client"
+					case answer == "yes":
 						file = `{/new.md: {text: "x\n"}}`
 					}
 					text := fmt.Sprintf(`-- scenario.yaml --
 version: 1
 filesystem: {readOnly: false}
-mcp: {approve: ask}
+mcp: {approve: ask, stateless: %t}
 agent: {command: [node, %q, %s, %s], env: {GOLIATHFS: "{goliathfs}", STDIO: "{stdio}"}}
 wire: [{side: true, model: [{text: x}]}]
 expect: {stdout: [%q, %q, %q, %q], files: %s}
 -- files/guide.md --
 you will recieve a reply
-`, filepath.Join(dir, program), over, answer, tools, found, missing, wrote, file)
+`, stateless != "", filepath.Join(dir, program), over, answer, tools, found, missing, wrote, file)
 					if golden, err := replay(t, text, kind); err != nil {
 						t.Errorf("%v\n%s", err, golden)
 					}
@@ -234,12 +238,14 @@ you will recieve a reply
 	}
 	t.Run("inspector", func(t *testing.T) {
 		for _, call := range []struct{ args, want string }{
-			{"--method, tools/list", `"name": "grep"`},
-			{"--method, tools/call, --tool-name, grep, --tool-arg, pattern=recieve", `you will recieve a reply`},
+			{`"{goliathfs}", relay, "{stdio}", --method, tools/list`, `"name": "grep"`},
+			{`"{goliathfs}", relay, "{stdio}", --method, tools/call, --tool-name, grep, --tool-arg, pattern=recieve`, `you will recieve a reply`},
+			{`"{mcp}", --transport, http, --method, tools/list`, `"name": "grep"`},
+			{`"{mcp}", --transport, http, --method, tools/call, --tool-name, grep, --tool-arg, pattern=recieve`, `you will recieve a reply`},
 		} {
 			text := fmt.Sprintf(`-- scenario.yaml --
 version: 1
-agent: {command: [node, %q, --cli, "{goliathfs}", relay, "{stdio}", %s]}
+agent: {command: [node, %q, --cli, %s]}
 wire: [{side: true, model: [{text: x}]}]
 expect: {stdout: %q}
 -- files/guide.md --
