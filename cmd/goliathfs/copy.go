@@ -178,7 +178,7 @@ func (o *copyOptions) writable(ctx context.Context, dst storeurl.Spec, d vfs.Bac
 func setNamespace(name string, urls ...*storeurl.URL) error {
 	used := false
 	for _, u := range urls {
-		if u.Scheme == storeurl.Badger || u.Scheme == storeurl.SQLite {
+		if u.HasNamespaces() {
 			used = true
 			if u.Namespace == "" && !u.All {
 				u.Namespace = name
@@ -186,7 +186,7 @@ func setNamespace(name string, urls ...*storeurl.URL) error {
 		}
 	}
 	if !used {
-		return usagef("--namespace is for badger: and sqlite:, and neither side is one")
+		return usagef("--namespace is for stores that have some, %s, and neither side is one", storeurl.WithNamespaces())
 	}
 	return nil
 }

@@ -71,6 +71,12 @@ func TestInterrupted(t *testing.T) {
 		{"mount --rw --detach STORE OUT", syscall.SIGINT},
 		{"rm STORE /a.md", syscall.SIGINT},
 		{"memory STORE", syscall.SIGINT},
+		{"cp STORE /a.md badger:OUT", syscall.SIGINT},
+		{"cp -r STORE /a.md mem: /b.md", syscall.SIGTERM},
+		{"mv STORE /a.md /b.md", syscall.SIGINT},
+		{"write --force STORE /a.md", syscall.SIGINT},
+		{"backup STORE -", syscall.SIGINT},
+		{"diff --tool true STORE mem:", syscall.SIGINT},
 		{"call --store STORE grep {\"pattern\":\"x\"}", syscall.SIGINT},
 		{"call --json --store STORE readFile {\"path\":\"/a.md\"}", syscall.SIGINT},
 		{"call --jsonl --store STORE", syscall.SIGINT},
@@ -145,6 +151,7 @@ func TestInterruptedInput(t *testing.T) {
 		"write mem: /a.md",
 		"call --store mem: readFile -",
 		"call --jsonl",
+		"restore - badger:none",
 	} {
 		t.Run(words, func(t *testing.T) {
 			t.Parallel()

@@ -58,7 +58,7 @@ func newNamespaces() *cobra.Command {
 func spacesOf(s *storeurl.Store) (database.Spaces, error) {
 	spaces, ok := s.Parts[0].Spaces()
 	if !ok {
-		return nil, usagef("%s has no namespaces, badger:, sqlite: and backup: have", s.Spec.URL)
+		return nil, usagef("%s has no namespaces, as stores of %s have", s.Spec.URL, storeurl.WithNamespaces())
 	}
 	return spaces, nil
 }

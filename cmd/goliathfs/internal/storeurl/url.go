@@ -73,6 +73,22 @@ func Schemes() []string {
 	return names
 }
 
+// HasNamespaces reports whether the URL can name a namespace.
+func (u URL) HasNamespaces() bool {
+	return slices.ContainsFunc(forms(), func(f form) bool { return f.scheme == u.Scheme && slices.Contains(f.params, paramNamespace) })
+}
+
+// WithNamespaces returns the schemes whose URLs can name a namespace, for messages.
+func WithNamespaces() string {
+	var names []string
+	for _, f := range forms() {
+		if slices.Contains(f.params, paramNamespace) {
+			names = append(names, string(f.scheme)+":")
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // Usages returns how each kind of URL is written, for messages.
 func Usages() string {
 	var usages []string
