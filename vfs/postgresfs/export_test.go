@@ -8,3 +8,11 @@ func (s *FS) AwaitGrams() {
 		<-time.After(time.Millisecond)
 	}
 }
+
+// Waiting returns how many changes wait for others that are under way.
+func (s *FS) Waiting() int {
+	g := &s.space.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting)
+}

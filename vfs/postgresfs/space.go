@@ -23,6 +23,8 @@ type space struct {
 	reached  atomic.Int64 // the change that was queued last
 	wake     chan struct{}
 
+	group group // the changes that this process is making
+
 	// mine are the changes that this process is making, by tag, with what each
 	// replaces.
 	mu   sync.Mutex

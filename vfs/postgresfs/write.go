@@ -122,7 +122,7 @@ func (s *FS) change(ctx context.Context, c *change) (made bool, err error) {
 	}
 	s.space.begin(c.tag, old)
 	defer s.space.finish(c.tag)
-	seq, unknown, err := s.apply(ctx, c)
+	seq, unknown, err := s.commit(ctx, c)
 	switch {
 	case unknown:
 		s.space.overflow()
@@ -174,38 +174,37 @@ func patient(ctx context.Context, most time.Duration) (context.Context, func()) 
 }
 
 // apply has the server make a change, once. It returns the number of the change, 0 when
-// the file was not at the revision. After unknown it may have been made or not.
+// the file was not at the revision. After unknown it may have been made or not. doubt
+// says that it may have been made before.
 //
 // A statement whose answer was lost is sent again: if the first was carried out, the
 // second finds another revision than it expects, and the log has the tag of the first.
-func (s *FS) apply(ctx context.Context, c *change) (seq int64, unknown bool, err error) {
-	if err := ctx.Err(); err != nil {
-		return 0, false, err
-	}
-	held, done := patient(ctx, s.db.opts.Timeout)
-	defer done()
-	sent := false // and no answer came
+func (s *FS) apply(ctx, held context.Context, c *change, doubt bool) (seq int64, unknown bool, err error) {
 	var why error
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		seq, err = s.attempt(ctx, held, c, sent)
+		seq, err = s.attempt(ctx, held, c, doubt)
 		if err == nil {
 			return seq, false, nil
 		}
 		why = telling(why, err)
 		fate := fateOf(err)
-		sent = sent || fate == lost
+		doubt = doubt || fate == lost
 		if fate == refused || fate == ended || !s.db.again(err) || ctx.Err() != nil || !wait(held, pause) {
 			break
 		}
 	}
 	err = s.db.explain(ctx, why)
-	if sent {
-		err = fmt.Errorf("whether it was done is not known, so read the file before you try again: %w", err)
+	if doubt {
+		err = unknownOutcome(err)
 	}
-	return 0, sent, err
+	return 0, doubt, err
 }
 
-// attempt sends a change once. doubt says that it was sent before.
+func unknownOutcome(err error) error {
+	return fmt.Errorf("whether it was done is not known, so read the file before you try again: %w", err)
+}
+
+// attempt sends a change once.
 func (s *FS) attempt(ctx, held context.Context, c *change, doubt bool) (seq int64, err error) {
 	until, _ := held.Deadline()
 	waiting, cancel := context.WithDeadline(ctx, until) // for a connection only as long as the caller waits
@@ -223,21 +222,26 @@ func (s *FS) attempt(ctx, held context.Context, c *change, doubt bool) (seq int6
 	}
 	query, args := c.sql(s.space.name)
 	if s.db.explicit.Load() {
-		seq, err = explicitly(held, conn, query, args)
+		err = explicitly(held, conn, query, args, func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&seq}, func() error { return nil })
+			return err
+		})
 	} else {
 		err = conn.QueryRow(held, query, args...).Scan(&seq)
 	}
-	if !errors.Is(err, pgx.ErrNoRows) {
-		return seq, err
-	}
-	if !doubt {
-		return 0, nil
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) || seq > 0 || !doubt {
+		return seq, made(err)
 	}
 	err = conn.QueryRow(held, selectDone, s.space.name, c.tag).Scan(&seq)
+	return seq, made(err)
+}
+
+// made leaves out the error that there is no row, which says that nothing was done.
+func made(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, nil
+		return nil
 	}
-	return seq, err
+	return err
 }
 
 // notYet marks a failure of what comes before the change.
@@ -248,22 +252,11 @@ func notYet(err error) error {
 	return err
 }
 
-// explicitly is the statement in a transaction that names its isolation, in one
-// exchange.
-func explicitly(ctx context.Context, q querier, query string, args []any) (seq int64, err error) {
+// explicitly is a statement in a transaction that names its isolation, in one exchange.
+func explicitly(ctx context.Context, q querier, query string, args []any, scan func(pgx.Rows) error) error {
 	b := &pgx.Batch{}
 	b.Queue(`begin isolation level read committed read write`)
-	b.Queue(query, args...).QueryRow(func(row pgx.Row) error {
-		err := row.Scan(&seq)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		return err
-	})
+	b.Queue(query, args...).Query(scan)
 	b.Queue(`commit`)
-	err = q.SendBatch(ctx, b).Close()
-	if err == nil && seq == 0 {
-		err = pgx.ErrNoRows
-	}
-	return seq, err
+	return q.SendBatch(ctx, b).Close()
 }
