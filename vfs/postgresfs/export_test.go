@@ -16,3 +16,12 @@ func (s *FS) Waiting() int {
 	defer g.mu.Unlock()
 	return len(g.waiting)
 }
+
+// SetLeaders sets how many transactions of a namespace are under way at once: so many
+// that no changes are ever made together, or fewer.
+func (s *FS) SetLeaders(n int) {
+	g := &s.space.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.leaders = n
+}

@@ -50,15 +50,17 @@ const changeAll = `with g as (
 // waits. What became of a taken change is said to its writer: it was made or not, or it
 // is to be made alone.
 type group struct {
+	leaders int
+
 	mu      sync.Mutex
 	leading int
 	waiting []*member
 }
 
 const (
-	// leaders is how many transactions of a namespace are under way at once: while one
-	// waits for the disk, or for a connection that is dead, another one goes on.
-	leaders = 2
+	// defaultLeaders is how many transactions of a namespace are under way at once: while
+	// one waits for the disk, or for a connection that is dead, another one goes on.
+	defaultLeaders = 2
 	// The most changes and bytes of content of one transaction.
 	groupChanges = 64
 	groupBytes   = 4 << 20
@@ -91,7 +93,7 @@ func (g *group) join(c *change) *member {
 	m := &member{c, make(chan verdict, 1)}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.leading < leaders {
+	if g.leading < g.leaders {
 		g.leading++
 		m.said <- verdict{kind: lead, with: []*member{m}}
 	} else {

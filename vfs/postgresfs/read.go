@@ -88,7 +88,7 @@ func (s *FS) Stat(ctx context.Context, path string) (vfs.Info, error) {
 	var info vfs.Info
 	var ok bool
 	err := s.db.ask(ctx, func(ctx context.Context, q querier) (err error) {
-		info, ok, err = scanInfo(q.QueryRow(ctx, selectInfo, s.space.name, keyOf(path)))
+		info, ok, err = newInfoRow().scan(q.QueryRow(ctx, selectInfo, s.space.name, keyOf(path)))
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ok {
@@ -97,18 +97,29 @@ func (s *FS) Stat(ctx context.Context, path string) (vfs.Info, error) {
 	return info, err
 }
 
-// scanInfo reads a row of key, revision, time and size, and more behind them; ok is false when it breaks the
-// rules, as only another program makes it.
-func scanInfo(row pgx.Row, more ...any) (info vfs.Info, ok bool, err error) {
-	var key pathKey
-	var rev text
-	var mtime int64
-	if err := row.Scan(append([]any{&key, &rev, &mtime, &info.Size}, more...)...); err != nil {
+// infoRow reads rows of key, revision, time and size, and more behind them. Its targets
+// are made once for all rows of an answer.
+type infoRow struct {
+	key         pathKey
+	rev         text
+	mtime, size int64
+	targets     []any
+}
+
+func newInfoRow(more ...any) *infoRow {
+	r := &infoRow{}
+	r.targets = append([]any{&r.key, &r.rev, &r.mtime, &r.size}, more...)
+	return r
+}
+
+// scan reads a row; ok is false when it breaks the rules, as only another program makes
+// it.
+func (r *infoRow) scan(row pgx.Row) (info vfs.Info, ok bool, err error) {
+	if err := row.Scan(r.targets...); err != nil {
 		return info, false, err
 	}
-	info.Path = key.path
-	info.Revision, info.ModTime = vfs.Revision(rev.s), modTime(mtime)
-	return info, rev.s != "" && vpath.CheckFile(info.Path) == nil, nil
+	info = vfs.Info{Path: r.key.path, Revision: vfs.Revision(r.rev.s), Size: r.size, ModTime: modTime(r.mtime)}
+	return info, r.rev.s != "" && vpath.CheckFile(info.Path) == nil, nil
 }
 
 // span is what a page of a directory is looked for in: the keys between two, both
@@ -185,9 +196,12 @@ func (s *FS) rows(ctx context.Context, q querier, sp span, want int, page *vfs.P
 		return 0, nil, err
 	}
 	defer rows.Close()
+	if page.Files == nil {
+		page.Files = make([]vfs.Info, 0, want)
+	}
 	var path string
-	for rows.Next() {
-		info, ok, err := scanInfo(rows)
+	for r := newInfoRow(); rows.Next(); {
+		info, ok, err := r.scan(rows)
 		if err != nil {
 			return 0, nil, err
 		}

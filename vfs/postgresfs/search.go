@@ -138,11 +138,11 @@ func candidates(ctx context.Context, q querier, query string, args ...any) ([]ca
 		return nil, err
 	}
 	defer rows.Close()
+	c := candidate{may: true}
+	more := []any{&c.plain, &c.may}
 	var all []candidate
-	for rows.Next() {
-		c := candidate{may: true}
-		more := []any{&c.plain, &c.may}
-		if c.Info, c.ok, err = scanInfo(rows, more[:len(rows.FieldDescriptions())-4]...); err != nil {
+	for r := newInfoRow(more[:len(rows.FieldDescriptions())-4]...); rows.Next(); {
+		if c.Info, c.ok, err = r.scan(rows); err != nil {
 			return nil, err
 		}
 		all = append(all, c)

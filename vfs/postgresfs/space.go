@@ -35,7 +35,7 @@ type space struct {
 }
 
 func newSpace(name string) *space {
-	return &space{name: name, turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), mine: map[int64]*vfs.File{}}
+	return &space{name: name, turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), group: group{leaders: defaultLeaders}, mine: map[int64]*vfs.File{}}
 }
 
 // begin notes a change that this process is going to make: who reads it in the log

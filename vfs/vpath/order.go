@@ -1,6 +1,7 @@
 package vpath
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -73,6 +74,9 @@ func AppendKey(dst []byte, s string) []byte {
 
 // ParseKey returns the string whose key AppendKey made.
 func ParseKey(key []byte) string {
+	if !slices.ContainsFunc(key, func(c byte) bool { return c != keyByte(c) }) {
+		return string(key)
+	}
 	var b strings.Builder
 	b.Grow(len(key))
 	for _, c := range key {
