@@ -24,8 +24,8 @@ func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check STORE",
 		Short: "Read everything and name what is wrong",
-		Long: `Read every file of a store, of a Badger or SQLite database those of all namespaces
-and everything else in it, and name what is wrong and what --repair would do. The
+		Long: `Read every file of a store, of a database those of all namespaces and everything
+else in it, and name what is wrong and what --repair would do. The
 exit status is 1 when something is wrong and was not repaired, or a repair lost a
 file or may have.
 

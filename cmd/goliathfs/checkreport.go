@@ -22,7 +22,7 @@ type checkReport struct {
 	out    *output
 	asJSON bool
 	named  map[filePath]bool // files with problems in the store being checked
-	read   map[string]bool   // databases, by their names on the host
+	read   map[string]bool   // databases, by their real names
 
 	problems, repaired, mendable int
 	lost                         int
@@ -35,7 +35,10 @@ type checkReport struct {
 // database notes that a database is being checked now. It is false for one that was
 // checked before, in another of its namespaces.
 func (r *checkReport) database(u storeurl.URL) bool {
-	name := hostpath.Real(u.Target)
+	name := u.Target
+	if u.OnHost() {
+		name = hostpath.Real(name)
+	}
 	if r.read[name] {
 		return false
 	}

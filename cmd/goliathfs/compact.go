@@ -15,8 +15,9 @@ func newCompact() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact STORE",
 		Short: "Free the disk space of what was replaced or removed",
-		Long: `Free the disk space that replaced and removed files take in a Badger or SQLite
-database, in all its namespaces.`,
+		Long: `Free the disk space that replaced and removed files take in a database, in all its
+namespaces. In PostgreSQL it takes old changes out of the logs by which others hear
+of changes, and makes the space in the tables free for new files (vacuum).`,
 		Example: "  goliathfs compact badger:./store",
 		GroupID: groupCare,
 		Args:    takes(1, 1),
@@ -28,7 +29,7 @@ database, in all its namespaces.`,
 			err = flags.withStore(cmd, args[0], storeurl.Want{Write: true}, func(s *storeurl.Store) error {
 				db, ok := s.Base.(database.Database)
 				if !ok {
-					return usagef("%s has nothing to compact, badger: and sqlite: have", s.Spec.URL)
+					return usagef("%s has nothing to compact, %s have", s.Spec.URL, storeurl.Databases(" and "))
 				}
 				return db.Compact(cmd.Context())
 			})

@@ -68,7 +68,7 @@ func completeURL(word string) ([]string, cobra.ShellCompDirective) {
 		}
 		return found, more
 	}
-	if scheme == string(storeurl.TCP) || strings.Contains(name, "?") {
+	if scheme == string(storeurl.TCP) || scheme == string(storeurl.Postgres) || strings.Contains(name, "?") {
 		return nil, more
 	}
 	dir, prefix := filepath.Split(name)
@@ -97,7 +97,7 @@ func completeURL(word string) ([]string, cobra.ShellCompDirective) {
 // completePath completes a path from what the store holds one level deep.
 func completePath(cmd *cobra.Command, store, word string) ([]string, cobra.ShellCompDirective) {
 	const more = cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
-	ctx, cancel := context.WithTimeout(context.Background(), completionTime)
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 	defer cancel()
 	var flags storeFlags
 	if routes, err := cmd.Flags().GetStringArray("route"); err == nil {

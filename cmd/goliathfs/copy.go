@@ -41,7 +41,7 @@ changes nothing. What cannot be stored is named with the reason on standard
 error, the rest goes on, and the exit status is 1. The same goes for files that
 SRC holds and cannot show, such as rows that break the rules of a SQLite table;
 --delete spares their counterparts. What was written is read back and compared. A
-Badger or SQLite store or a folder that does not exist is made.
+store in a database or a folder that does not exist is made.
 
 The routes of --route belong to SRC. Writes are on disk when the copy ends;
 --durable makes each of them wait for the disk.

@@ -43,6 +43,9 @@ func (o *mountOptions) background(cmd *cobra.Command, dir string) error {
 	child.Args[0] = os.Args[0]
 	child.Stderr = log
 	child.SysProcAttr = ownSession()
+	if err := handPasswords(cmd.Context(), child); err != nil {
+		return err
+	}
 	ready, err := child.StdoutPipe()
 	if err != nil {
 		return err

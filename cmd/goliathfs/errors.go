@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -25,6 +26,11 @@ func (e *interruptedError) Error() string { return e.text }
 // errReported ends a verb with exit status 1 after it has said why itself.
 var errReported = errors.New("already reported")
 
+func isType[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
 // explain turns an error of package vfs into one sentence that says what to do.
 // A path that breaks the grammar is a wrong use.
 func explain(err error, store string) error {
@@ -37,6 +43,8 @@ func explain(err error, store string) error {
 		return usagef("%s: %w", cmp.Or(pe.Path, `""`), pe.Err)
 	case errors.Is(err, vfs.ErrNotFound):
 		return fmt.Errorf("%s: no such file in %s, see goliathfs ls %s", pe.Path, store, store)
+	case isType[*database.RightsError](err):
+		return fmt.Errorf("%s: this part of %s is read-only: %w", pe.Path, store, pe.Err)
 	case errors.Is(err, vfs.ErrReadOnly):
 		return fmt.Errorf("%s: this part of %s is read-only", pe.Path, store)
 	case errors.Is(err, errors.ErrUnsupported):

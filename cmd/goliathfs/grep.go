@@ -37,7 +37,7 @@ their file, in colour unless NO_COLOR is set. Of a line over 4,096 bytes the par
 around the match is shown. A file that is no text is named on standard error.
 
 -i takes for equal what differs by Unicode's simple case folding alone, as the
-agent's grep does. --all-namespaces searches every namespace of a Badger or SQLite
+agent's grep does. --all-namespaces searches every namespace of a
 database and prints NAMESPACE:path:line:text.
 
 Exit status: 0 a line was found, 1 none was, 2 wrong use or a failure.`,
@@ -48,7 +48,8 @@ Exit status: 0 a line was found, 1 none was, 2 wrong use or a failure.`,
 		Args:    o.checkArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return searched(o.withStore(cmd, args[1], storeurl.Want{}, func(s *storeurl.Store) error {
-				return o.run(cmd, s, args[0], orRoot(args[2:]))
+				text := storeurl.PasswordsIn(cmd.Context()).Original(args[0]) // it may look like a store
+				return o.run(cmd, s, text, orRoot(args[2:]))
 			}))
 		},
 	}

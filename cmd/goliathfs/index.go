@@ -20,15 +20,19 @@ of STORE. Without this verb the first search of 3 MB or more makes it in the
 background. It is kept beside the files, follows every change, and can be removed
 or made anew at any time: searches find the same with it and without.
 
-Other stores keep none on disk: memory and SQLite databases make one in memory when a
-search needs it.`,
+Other stores keep none on disk of this machine: memory and SQLite databases make one in
+memory when a search needs it, and a PostgreSQL database has one in its tables, which
+searches have made in the background.`,
 		Example: "  goliathfs index badger:./store",
 		GroupID: groupCare,
 		Args:    takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return flags.withStore(cmd, args[0], storeurl.Want{Write: true}, func(s *storeurl.Store) error {
 				db, ok := s.Base.(database.Indexer)
-				if !ok {
+				switch {
+				case s.Spec.URL.Scheme == storeurl.Postgres:
+					return usagef("%s has its index in its tables, searches have it made in the background; there is nothing to do ahead", s.Spec.URL)
+				case !ok:
 					return usagef("%s keeps no index of searches on disk, badger: stores do", s.Spec.URL)
 				}
 				return makeIndex(cmd, s.Spec.URL.String(), db)

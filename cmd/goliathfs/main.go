@@ -29,7 +29,11 @@ func run() int {
 	out, errout := onScreen(os.Stdout, false), onScreen(os.Stderr, true)
 	root.SetOut(out)
 	root.SetErr(errout)
-	cmd, err := root.ExecuteContextC(ctx)
+	passwords, err := takePasswords(os.Args[1:], os.Stdin)
+	cmd := root
+	if err == nil {
+		cmd, err = root.ExecuteContextC(passwords.In(ctx))
+	}
 	if flushErr := out.Flush(); err == nil {
 		err = flushErr
 	}

@@ -21,8 +21,13 @@ func TestMain(m *testing.M) {
 // wrongly.
 func TestScript(t *testing.T) {
 	refuseStop(t, "testdata/script")
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	testscript.Run(t, scripts(t, "testdata/script"))
+}
+
+// scripts are the scripts of a folder, with the commands that they have.
+func scripts(t *testing.T, dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -56,7 +61,7 @@ func TestScript(t *testing.T) {
 			env.Defer(running.kill)
 			return nil
 		},
-	})
+	}
 }
 
 // refuseStop finds scripts that say stop: to testscript that is the end of a script

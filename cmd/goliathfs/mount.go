@@ -114,7 +114,7 @@ func errNoMounts(spec storeurl.Spec) error {
 // absolute makes the name of a store understood from every directory, for who
 // looks at the mount from elsewhere.
 func absolute(u storeurl.URL) storeurl.URL {
-	if u.Target == "" || u.Scheme == storeurl.TCP {
+	if !u.OnHost() {
 		return u
 	}
 	if abs, err := filepath.Abs(u.Target); err == nil {

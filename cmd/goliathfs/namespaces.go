@@ -15,7 +15,7 @@ func newNamespaces() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "namespaces STORE",
 		Short:   "List the namespaces of a database",
-		Long:    "List the namespaces under which a Badger or SQLite database holds files, with how many\nfiles each has and their bytes. A store URL that ends in ?namespace=* shows them all,\na directory each.",
+		Long:    "List the namespaces under which a database holds files, with how many files each has\nand their bytes. A store URL that ends in ?namespace=* shows them all,\na directory each.",
 		Example: "  goliathfs namespaces sqlite:./agent-files.db",
 		GroupID: groupCare,
 		Args:    takes(1, 1),

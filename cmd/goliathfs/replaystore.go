@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -20,7 +22,7 @@ func replayStores(ctx context.Context, opener *storeurl.Opener, raw string) (age
 	case err != nil:
 		return nil, usagef("%w", err)
 	case u.Namespace != "" || u.All:
-		return nil, usagef("%s: every scenario gets a namespace of its own, leave out ?namespace", raw)
+		return nil, usagef("%s: every scenario gets a namespace of its own, leave out ?namespace", u)
 	case u.Scheme == storeurl.Mem && u.Target == "":
 		return nil, nil
 	case u.Scheme == storeurl.Journal:
@@ -34,7 +36,10 @@ func replayStores(ctx context.Context, opener *storeurl.Opener, raw string) (age
 	}
 	db, ok := store.Base.(database.Database)
 	if !ok {
-		return nil, usagef("%s: a replay keeps its files in mem:, badger:DIR or sqlite:FILE, or in memory over those of journal:FILE@TIME", raw)
+		return nil, usagef("%s: a replay keeps its files in mem: or a database (%s), or in memory over those of journal:FILE@TIME", u, storeurl.Databases(" or "))
+	}
+	if route, err := db.Route(ctx, "/"); err != nil || !route.Writable {
+		return nil, errors.Join(err, fmt.Errorf("%s is read-only and a replay writes, name a store that can be written", u))
 	}
 	return func(_ context.Context, spec agentsim.StoreSpec) (vfs.Backend, error) {
 		b, err := db.View(spec.Namespace)

@@ -27,10 +27,10 @@ func newRestore() *cobra.Command {
 		Use:   "restore FILE STORE [PATH…]",
 		Short: "Make a store from a backup, or take some files from it",
 		Long: `Fill an empty or new store with the files of a backup. The backup is read in full
-before anything is written, and nothing that exists is replaced. Badger gets the
-revisions and times of the backup, other stores new ones. The backup of a SQLite
-database becomes a new database file. FILE can be - for standard input, of which a
-copy is kept in the directory for temporary files meanwhile.
+before anything is written, and nothing that exists is replaced. Badger and
+PostgreSQL get the revisions and times of the backup, other stores new ones. The
+backup of a SQLite database becomes a new database file. FILE can be - for standard
+input, of which a copy is kept in the directory for temporary files meanwhile.
 
 With PATHs only the files at and below each are taken, into any store that can be
 written, of the namespace that STORE names. They get new revisions. A file that is
@@ -57,7 +57,7 @@ func (o *restoreOptions) run(cmd *cobra.Command, file, to string, paths []string
 	case o.triggers && len(paths) > 0:
 		return usagef("--triggers is for a whole database, leave it out to restore some files")
 	case spec.URL.Scheme == storeurl.Mem:
-		return usagef("%s is only in memory, so nothing would be there afterwards: name a badger: or sqlite: store that does not exist yet", spec.URL)
+		return usagef("%s is only in memory, so nothing would be there afterwards: name a new store of %s", spec.URL, storeurl.Databases(" or "))
 	case spec.URL.Scheme == storeurl.Dir:
 		return usagef("a backup is restored to a store, take its files from there: goliathfs copy backup:%s %s", shellWord(storeurl.Escape(file)), shellWord(to))
 	case !spec.URL.ReadOnly && !spec.Writable("/"): // opening says more of mode=ro
@@ -261,7 +261,7 @@ func newRestorer(s *storeurl.Store, names []string) (*restorer, error) {
 		db, ok := s.Base.(database.Database)
 		if !ok {
 			if len(names) > 1 {
-				return nil, usagef("the backup holds %d namespaces, restore it to badger: or sqlite:", len(names))
+				return nil, usagef("the backup holds %d namespaces, restore it to %s", len(names), storeurl.Databases(" or "))
 			}
 			r.targets[name] = s.Base
 			continue

@@ -27,11 +27,11 @@ func newRoot() *cobra.Command {
 		Long: `Goliathfs keeps, looks at, mounts and replays an agent's virtual text files.
 
 A store is named by a URL: mem:, mem:SEED, static:SEED, badger:DIR,
-sqlite:FILE, backup:FILE, journal:FILE[@TIME or @REVISION], unix:SOCKET or
-tcp:127.0.0.1:PORT; dir:PATH is a folder of this machine, for copy and diff. SEED is
-a folder, a .json object of path to content, or a .txtar. Badger and SQLite take
-?namespace=N, or * for a read-only view of all. Put another store at a directory
-with --route /prefix=URL (or URL,ro for read-only), as often as needed.
+sqlite:FILE, postgres://HOST/DATABASE, backup:FILE, journal:FILE[@TIME or @REVISION],
+unix:SOCKET or tcp:127.0.0.1:PORT; dir:PATH is a folder of this machine, for copy and
+diff. SEED is a folder, a .json object of path to content, or a .txtar. Databases take
+?namespace=N, or * for a read-only view of all. Put another store at a directory with
+--route /prefix=URL (or URL,ro for read-only), as often as needed.
 
 Exit status: 0 done, 1 refused or different, 2 wrong use, 130 interrupted.`,
 		Example:                    "  goliathfs demo\n  goliathfs copy dir:./docs badger:./store\n  goliathfs ls badger:./store",
@@ -102,7 +102,7 @@ func verbs() []*cobra.Command {
 		newCopy(), newWrite(), newEdit(), newCp(), newMv(), newRm(),
 		newDemo(), newCall(), newMCP(), newImport(), newReplay(), newModel(), newRecord(), newRelay(),
 		newMount(), newUnmount(), newMounts(), newServe(),
-		newDoctor(), newStats(), newNamespaces(), newIndex(), newCompact(),
+		newDoctor(), newStats(), newNamespaces(), newIndex(), newCompact(), newSchema(),
 		newCheck(), newBackup(), newRestore(), newJournal(), newLog(),
 	}
 }

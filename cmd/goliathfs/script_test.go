@@ -93,7 +93,8 @@ func server(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(self, args[2:]...)
 	cmd.Dir = ts.Getenv("WORK")
-	for _, name := range []string{"HOME", "PATH", "TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "GORACE"} {
+	for _, name := range []string{"HOME", "PATH", "TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "GORACE",
+		"PGHOST", "PGPORT", "PGUSER", "PGPASSWORD", "PGDATABASE", "PGSSLMODE", "PGPASSFILE", "PGSERVICEFILE"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name)) // the script's, not that of who runs the tests
 	}
 	log := new(bytes.Buffer) // the script's own is not for concurrent use

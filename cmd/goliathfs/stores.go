@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"unicode"
@@ -53,7 +54,8 @@ func (f *storeFlags) withStore(cmd *cobra.Command, raw string, want storeurl.Wan
 	if err != nil {
 		return err
 	}
-	return withOpener(func(o *storeurl.Opener) error {
+	logger := newLogger(cmd.ErrOrStderr(), slog.LevelWarn, false)
+	return withLogger(logger, func(o *storeurl.Opener) error {
 		store, err := o.Open(cmd.Context(), spec, want)
 		if err != nil {
 			return err
@@ -109,7 +111,7 @@ func tellNamespaces(cmd *cobra.Command, stores ...*storeurl.Store) error {
 // if that is so. The path is canonical.
 func tellGone(cmd *cobra.Command, spec storeurl.Spec, path string) {
 	if !spec.Lasts(path) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s is only in memory, what was written is gone now: name a badger: or sqlite: store to keep it\n", storeWords(spec))
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s is only in memory, what was written is gone now: name a store of %s to keep it\n", storeWords(spec), storeurl.Databases(" or "))
 	}
 }
 
@@ -162,7 +164,12 @@ func printHidden(cmd *cobra.Command, hidden []leftout.Entry) {
 
 // withOpener runs fn and closes what it opened.
 func withOpener(fn func(*storeurl.Opener) error) error {
-	var o storeurl.Opener
+	return withLogger(nil, fn)
+}
+
+// withLogger is withOpener with a logger for the stores.
+func withLogger(logger *slog.Logger, fn func(*storeurl.Opener) error) error {
+	o := storeurl.Opener{Logger: logger}
 	err := fn(&o)
 	if closeErr := o.Close(); err == nil {
 		err = closeErr

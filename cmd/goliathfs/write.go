@@ -25,8 +25,8 @@ func newWrite() *cobra.Command {
 		Short: "Create or replace a file from standard input",
 		Long: `Create the file at PATH with the bytes of standard input, or, with --revision,
 replace exactly that version of it. --force replaces whatever is there, and names its
-revision on standard error. Prints the path and the new revision. A Badger or SQLite
-store that does not exist is made.`,
+revision on standard error. Prints the path and the new revision. A store in a database
+that does not exist is made.`,
 		Example: "  echo hello | goliathfs write badger:./store /notes/today.md\n  goliathfs write badger:./store /notes/today.md --revision BoLVjAxyzabc < new.md",
 		GroupID: groupWrite,
 		Args:    takes(2, 2),

@@ -58,6 +58,7 @@ var rightWords = map[string][]string{
 	"replay":     {"scenarios"},
 	"restore":    {"none.backup", "badger:none"},
 	"rm":         {"sqlite:d.db", "/none.md"},
+	"schema":     {"postgres:///x"},
 	"serve":      {"badger:none", "--socket", "sock"},
 	"stat":       {"badger:s", "/a.md"},
 	"stats":      {"badger:s"},

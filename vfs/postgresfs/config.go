@@ -2,8 +2,6 @@ package postgresfs
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -12,6 +10,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// unreadable are what can be wrong with a URL, by what pgx says of it, whose other words
+// may hold a password.
+var unreadable = []struct{ said, means string }{
+	{"failed to read service", "the service that it names is in no service file, look into PGSERVICEFILE or ~/.pg_service.conf"},
+	{"failed to configure TLS", "its TLS settings name a mode that does not exist or a file that cannot be read, look at sslmode, sslrootcert, sslcert and sslkey"},
+	{"sslmode is invalid", "it has an sslmode that does not exist, write disable, require, verify-ca or verify-full"},
+	{"invalid port", "its port is no number from 1 to 65535"},
+	{"target_session_attrs", "it has a target_session_attrs that does not exist, write primary, or standby to read"},
+	{"connect_timeout", "its connect_timeout is no number of seconds"},
+}
+
 // parse reads a URL as libpq does. Its error does not repeat the URL, in which there
 // may be a password.
 func parse(url string) (*pgxpool.Config, error) {
@@ -19,18 +28,15 @@ func parse(url string) (*pgxpool.Config, error) {
 	if err == nil {
 		return config, nil
 	}
-	reason := "it has no form that libpq takes"
-	var wrong *pgconn.ParseConfigError
-	if errors.As(err, &wrong) {
-		for _, known := range []string{"invalid port", "failed to read service", "failed to configure TLS", "unknown target_session_attrs", "invalid connect_timeout"} {
-			if strings.Contains(err.Error(), known) {
-				reason = known
-				break
-			}
+	means := "write postgres://USER@HOST:PORT/DATABASE, with special characters percent-encoded"
+	for _, u := range unreadable {
+		if strings.Contains(err.Error(), u.said) {
+			means = u.means
+			break
 		}
 	}
 	// The cause is left out: it holds the URL.
-	return nil, fmt.Errorf("%w: the URL of the database cannot be understood (%s): write postgres://USER@HOST:PORT/DATABASE, with special characters percent-encoded", fs.ErrInvalid, reason)
+	return nil, &storeError{"the URL of the database cannot be used: " + means, []error{fs.ErrInvalid}}
 }
 
 // connectTimeout bounds one attempt to connect where the URL does not.

@@ -110,13 +110,18 @@ type querier interface {
 // there. It does so again when the connection was lost, the server is not there yet,
 // or others' transactions were in the way, for Timeout in all.
 func (d *database) ask(ctx context.Context, op func(context.Context, querier) error) error {
+	return d.askWhile(ctx, d.again, op)
+}
+
+// askWhile is ask that tries again after the failures that again is true of.
+func (d *database) askWhile(ctx context.Context, again func(error) bool, op func(context.Context, querier) error) error {
 	bounded, cancel := context.WithTimeout(ctx, d.opts.Timeout)
 	defer cancel()
 	var why error
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := d.once(bounded, op)
 		why = telling(why, err)
-		if err == nil || !d.again(err) || !wait(bounded, pause) {
+		if err == nil || !again(err) || !wait(bounded, pause) {
 			return d.explain(ctx, why)
 		}
 	}

@@ -72,7 +72,7 @@ func fateOf(err error) fate {
 	c := code(err)
 	switch {
 	case errors.As(err, &none):
-		if errors.Is(err, context.Canceled) || errors.Is(err, fs.ErrClosed) || strings.HasPrefix(c, "28") || c == undefinedDatabase {
+		if errors.Is(err, context.Canceled) || errors.Is(err, fs.ErrClosed) || c != "" && !passes(c) {
 			return ended
 		}
 		return away
@@ -94,6 +94,21 @@ func fateOf(err error) fate {
 	return lost
 }
 
+// passes reports whether a server that takes no connection for a reason may take one
+// soon: it starts or ends, or has too many.
+func passes(code string) bool {
+	return strings.HasPrefix(code, "57P") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "08")
+}
+
+// nobody reports whether a connection failed because nothing answers there.
+func nobody(err error) bool {
+	var none *unsent
+	var op *net.OpError
+	var name *net.DNSError
+	dialing := errors.As(err, &op) && op.Op == "dial" || errors.As(err, &name)
+	return dialing && errors.As(err, &none) && code(err) == ""
+}
+
 // reason returns what the server or the system said, without user, host or URL.
 func reason(err error) string {
 	var pg *pgconn.PgError
@@ -103,6 +118,10 @@ func reason(err error) string {
 	var op *net.OpError
 	if errors.As(err, &op) {
 		return op.Err.Error()
+	}
+	var name *net.DNSError
+	if errors.As(err, &name) && name.IsNotFound {
+		return "there is no such host"
 	}
 	if errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) {
 		return "no answer came in time"
@@ -125,7 +144,7 @@ func (d *database) explain(ctx context.Context, err error) error {
 	c := code(err)
 	switch {
 	case c == insufficientPrivilege, c == readOnlyTransaction:
-		return lacking(err)
+		return d.lacking(err)
 	case c == diskFull:
 		return &storeError{"the server's disk is full, make room there and try again", []error{syscall.ENOSPC, err}}
 	case c == queryCanceled, c == lockNotAvailable:

@@ -39,8 +39,9 @@ var _ interface {
 // do there. The parameter namespace is that of Options, which goes first. Close the
 // store when done.
 //
-// The server is asked once: Open makes the tables where they are missing, and refuses
-// a database whose tables are of a later version. A server that is a replica is
+// The server is asked: Open makes the tables where they are missing, and refuses a
+// database whose tables are of a later version. It waits for a server that is starting,
+// and not where nothing answers. A server that is a replica is
 // refused, unless the URL asks for one by target_session_attrs and ReadOnly is set.
 // Errors are sentences without the URL, and never hold a password; see also
 // vfs.ErrUnavailable and fs.ErrNotExist.
@@ -72,7 +73,8 @@ func Open(ctx context.Context, url string, opts *Options) (*FS, error) {
 		return nil, fmt.Errorf("the connection cannot be set up: %w", err)
 	}
 	d := newDatabase(pool, true, filled)
-	if err := d.ask(ctx, func(context.Context, querier) error { return nil }); err != nil {
+	again := func(err error) bool { return !nobody(err) && d.again(err) }
+	if err := d.askWhile(ctx, again, func(context.Context, querier) error { return nil }); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return &FS{d, d.space(filled.Namespace), true}, nil

@@ -70,10 +70,16 @@ func (d *database) ensure(ctx context.Context, q querier) error {
 	newest, err := version(ctx, q)
 	if code(err) == undefinedTable {
 		if d.opts.ReadOnly || d.opts.MustExist {
-			return errNoTables
+			return ErrNoTables
 		}
-		if err = d.makeTables(ctx, q); err == nil {
-			newest, err = version(ctx, q)
+		err = d.makeTables(ctx, q)
+		switch code(err) {
+		case "":
+			if err == nil {
+				newest, err = version(ctx, q)
+			}
+		case insufficientPrivilege, readOnlyTransaction:
+			err = d.unmade(err)
 		}
 	}
 	switch {
@@ -93,7 +99,9 @@ func (d *database) ensure(ctx context.Context, q querier) error {
 	return nil
 }
 
-var errNoTables = &storeError{"the database holds no agent files (it has no table goliath_files_v1), so name another one, or write a first file to it, which makes the tables", []error{fs.ErrNotExist}}
+// ErrNoTables means that the database is there and has no tables of a store yet. It
+// matches fs.ErrNotExist.
+var ErrNoTables error = &storeError{"the database holds no agent files (it has no table goliath_files_v1), so name another one, or write a first file to it, which makes the tables", []error{fs.ErrNotExist}}
 
 // errReplica may pass: a replica can become the primary.
 var errReplica = &storeError{"the server is a replica, which may not show yet what was written: name the primary, or ask for a replica by target_session_attrs and open it read-only", []error{vfs.ErrUnavailable}}
@@ -135,8 +143,17 @@ func (r *rights) look(ctx context.Context, q querier) error {
 	return q.QueryRow(ctx, selectRights).Scan(&r.Change, &r.Off, &r.Replica)
 }
 
-// lacking explains that the role may not do something.
-func lacking(cause error) error {
-	return &storeError{fmt.Sprintf("this role may not change the tables (%s): have their owner run \"grant select, insert, update, delete on %s to ROLE\"; where they are missing, run the SQL of Schema first",
-		reason(cause), strings.Join(tables, ", ")), []error{vfs.ErrReadOnly, cause}}
+// lacking explains that the role may not read or change the tables.
+func (d *database) lacking(cause error) error {
+	return &storeError{fmt.Sprintf("this role lacks rights on the tables (%s): have their owner run: %s", reason(cause), d.grant()), []error{vfs.ErrReadOnly, cause}}
+}
+
+// unmade explains that the role may not make the tables.
+func (d *database) unmade(cause error) error {
+	return &storeError{fmt.Sprintf("the database has no tables for agent files, and this role may not make them (%s): have someone who may run the SQL of Schema and then: %s", reason(cause), d.grant()), []error{vfs.ErrReadOnly, cause}}
+}
+
+func (d *database) grant() string {
+	role := pgx.Identifier{d.pool.Config().ConnConfig.User}
+	return "grant select, insert, update, delete on " + strings.Join(tables, ", ") + " to " + role.Sanitize()
 }

@@ -9,11 +9,13 @@ import (
 	"context"
 	"io"
 	"iter"
+	"log/slog"
 	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/gramindex"
 	"github.com/goliathfs/goliathfs/vfs/leftout"
+	"github.com/goliathfs/goliathfs/vfs/postgresfs"
 	"github.com/goliathfs/goliathfs/vfs/revision"
 )
 
@@ -43,7 +45,13 @@ type Options struct {
 	// NewRevision and Now are for what is written; nil means their defaults.
 	NewRevision revision.Func
 	Now         func() time.Time
+	// Logger is told what happens to connections later; nil discards it.
+	Logger *slog.Logger
 }
+
+// ErrEmpty means that there is a server and it has no tables of a store yet. It goes
+// along with fs.ErrNotExist.
+var ErrEmpty = postgresfs.ErrNoTables
 
 // Kind is one kind of database.
 type Kind interface {

@@ -65,6 +65,8 @@ func sameStore(a, b URL) bool {
 		return false // each opening is a copy
 	case TCP:
 		return a.Target == b.Target
+	case Postgres: // two ways to write a server are not known to be one
+		return (a.All || b.All || a.namespace() == b.namespace()) && a.Target == b.Target
 	}
 	return (a.All || b.All || a.namespace() == b.namespace()) && hostpath.Same(a.Target, b.Target)
 }

@@ -30,20 +30,26 @@ func (u URL) kind() (form, bool) {
 // database opens the database of u, or takes a view of one that is open.
 func (o *Opener) database(ctx context.Context, u URL, want Want) (vfs.Backend, error) {
 	f, _ := u.kind()
-	if open, ok := o.alone[hostpath.Real(u.Target)]; ok && f.alone && (open.writable || !want.Write) {
-		view, err := open.db.View(u.namespace())
-		if err != nil {
-			return nil, err
+	if f.alone {
+		if open, ok := o.alone[hostpath.Real(u.Target)]; ok && (open.writable || !want.Write) {
+			view, err := open.db.View(u.namespace())
+			if err != nil {
+				return nil, err
+			}
+			o.closeLater(view)
+			return view, known(ctx, u, want, view)
 		}
-		o.closeLater(view)
-		return view, known(ctx, u, want, view)
+	}
+	target := u.Target
+	if f.server {
+		target = PasswordsIn(ctx).connection(u)
 	}
 	db, err := f.kind.Open(ctx, database.Options{
-		Want: want, Name: u.String(), Target: u.Target, Namespace: u.Namespace, ReadOnly: u.ReadOnly,
-		NewRevision: o.NewRevision, Now: o.Now, Note: func(text string) { o.notes = append(o.notes, text) },
+		Want: want, Name: u.String(), Target: target, Namespace: u.Namespace, ReadOnly: u.ReadOnly,
+		NewRevision: o.NewRevision, Now: o.Now, Note: func(text string) { o.notes = append(o.notes, text) }, Logger: o.Logger,
 	})
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !want.Create:
+	case errors.Is(err, fs.ErrNotExist) && !want.Create && !f.server: // a server says what it lacks
 		return nil, missing{u}
 	case err != nil:
 		return nil, err
@@ -95,8 +101,11 @@ func (p Part) Database() (database.Database, bool) {
 // the store.
 func Repair(ctx context.Context, u URL, report func(database.Problem)) (database.Repaired, error) {
 	f, ok := u.kind()
-	if !ok {
+	switch {
+	case !ok:
 		return database.Repaired{}, Misuse{fmt.Errorf("%s cannot be repaired, badger: and sqlite: can", u)}
+	case f.server:
+		return database.Repaired{}, Misuse{fmt.Errorf("%s is not repaired from here: leave out --repair to see what is wrong, and mend that on the server", u)}
 	}
 	var opened Opener
 	open := func(ctx context.Context, want Want) (database.Database, error) {

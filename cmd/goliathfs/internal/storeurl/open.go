@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -76,6 +77,8 @@ type Opener struct {
 	// their defaults.
 	NewRevision revision.Func
 	Now         func() time.Time
+	// Logger is told what happens to the connections of stores; nil discards it.
+	Logger *slog.Logger
 
 	opened  []io.Closer
 	alone   map[string]openAlone // by name on the host, without symbolic links
@@ -207,7 +210,7 @@ func (m missing) Unwrap() error { return fs.ErrNotExist }
 // that opens the store for that.
 func (s *Store) Writable(ctx context.Context, path string) (bool, error) {
 	switch s.Spec.route(path).URL.Scheme {
-	case Unix, TCP:
+	case Unix, TCP, Postgres:
 		route, err := vfs.RouteOf(ctx, s.Backend, path)
 		return route.Writable, err
 	}
@@ -215,7 +218,7 @@ func (s *Store) Writable(ctx context.Context, path string) (bool, error) {
 }
 
 // Writable is Store.Writable as far as it can be told without opening: of a
-// running agent it is true.
+// running agent and a server it is true.
 func (s Spec) Writable(path string) bool {
 	where := s.route(path)
 	return !where.ReadOnly && !where.URL.ReadOnly && !where.URL.All && where.URL.Scheme != Static && where.URL.Scheme != Backup && where.URL.Scheme != Journal

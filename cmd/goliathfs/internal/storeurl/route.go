@@ -33,7 +33,7 @@ func ParseRoute(raw string) (Route, error) {
 	if err != nil {
 		return Route{}, fmt.Errorf("route %q: %w", raw, err)
 	}
-	target, option, hasOption := strings.Cut(target, ",")
+	target, option, hasOption := cutOption(target)
 	if hasOption && option != "ro" {
 		return Route{}, fmt.Errorf("route %q: behind the comma only ro can stand (write , in a name as %%2C), not %q", raw, option)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
@@ -31,7 +32,12 @@ type unborn struct {
 
 // first returns the database of u, or an unborn one when there is none.
 func (o *Opener) first(ctx context.Context, u URL) (vfs.Backend, error) {
-	if _, err := os.Stat(u.Target); !errors.Is(err, fs.ErrNotExist) || u.ReadOnly {
+	if f, _ := u.kind(); f.server {
+		db, err := o.database(ctx, u, Want{Write: true})
+		if !errors.Is(err, database.ErrEmpty) {
+			return db, err
+		}
+	} else if _, err := os.Stat(u.Target); !errors.Is(err, fs.ErrNotExist) || u.ReadOnly {
 		return o.database(ctx, u, Want{Write: true, Create: true})
 	}
 	return &unborn{

@@ -17,15 +17,17 @@ type Scheme string
 
 // The schemes.
 const (
-	Mem     Scheme = "mem"
-	Static  Scheme = "static"
-	Badger  Scheme = "badger"
-	SQLite  Scheme = "sqlite"
-	Unix    Scheme = "unix"
-	TCP     Scheme = "tcp"
-	Backup  Scheme = "backup"
-	Journal Scheme = "journal"
-	Dir     Scheme = "dir"
+	Mem    Scheme = "mem"
+	Static Scheme = "static"
+	Badger Scheme = "badger"
+	SQLite Scheme = "sqlite"
+	// Postgres is written with "//" behind the colon, as libpq has it.
+	Postgres Scheme = "postgres"
+	Unix     Scheme = "unix"
+	TCP      Scheme = "tcp"
+	Backup   Scheme = "backup"
+	Journal  Scheme = "journal"
+	Dir      Scheme = "dir"
 )
 
 // The parameters that a URL can have behind its "?".
@@ -45,8 +47,9 @@ type form struct {
 	target string   // what stands behind the colon; "" means that it may be empty
 	params []string // allowed behind "?"
 
-	kind  database.Kind // of a database, else nil
-	alone bool          // one opening at a time has the database
+	kind   database.Kind // of a database, else nil
+	alone  bool          // one opening at a time has the database
+	server bool          // it is no file of this machine
 }
 
 // forms returns the schemes in the order in which messages name them.
@@ -56,6 +59,7 @@ func forms() []form {
 		{scheme: Static, usage: "static:SEED", target: "a folder, a .json or a .txtar file"},
 		{scheme: Badger, usage: "badger:DIR[?namespace=N]", target: "a directory", params: []string{paramNamespace}, kind: database.Badger{}, alone: true},
 		{scheme: SQLite, usage: "sqlite:FILE[?namespace=N][&mode=ro]", target: "a database file", params: []string{paramNamespace, paramMode}, kind: database.SQLite{}},
+		{scheme: Postgres, usage: "postgres://[USER@]HOST[:PORT]/DATABASE[?namespace=N]", params: []string{paramNamespace, paramMode}, kind: database.Postgres{}, server: true},
 		{scheme: Unix, usage: "unix:SOCKET", target: "a socket"},
 		{scheme: TCP, usage: "tcp:127.0.0.1:PORT?token-file=FILE", target: "an address", params: []string{paramToken}},
 		{scheme: Backup, usage: "backup:FILE[?namespace=N]", target: "the file of a backup", params: []string{paramNamespace}},
@@ -64,10 +68,14 @@ func forms() []form {
 	}
 }
 
-// Schemes returns every scheme with its colon, for completion.
+// Schemes returns the beginning of every kind of URL, for completion.
 func Schemes() []string {
 	var names []string
 	for _, f := range forms() {
+		if f.server {
+			names = append(names, string(f.scheme)+"://")
+			continue
+		}
 		names = append(names, string(f.scheme)+":")
 	}
 	return names
@@ -89,6 +97,22 @@ func WithNamespaces() string {
 	return strings.Join(names, ", ")
 }
 
+// Databases returns the schemes of databases as messages name them, with a text such as
+// " or " before the last.
+func Databases(word string) string {
+	var names []string
+	for _, f := range forms() {
+		if f.kind != nil {
+			names = append(names, string(f.scheme)+":")
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + word + names[last]
+}
+
+// OnHost reports whether the URL names a file or folder of this machine.
+func (u URL) OnHost() bool { return u.Target != "" && u.Scheme != TCP && u.Scheme != Postgres }
+
 // Usages returns how each kind of URL is written, for messages.
 func Usages() string {
 	var usages []string
@@ -101,10 +125,10 @@ func Usages() string {
 // URL names a store. Its fields are decoded.
 type URL struct {
 	Scheme    Scheme
-	Target    string // the folder, file, socket or address; may be empty for Mem
+	Target    string // the folder, file, socket or address; may be empty for Mem; of Postgres what libpq has behind the "//"
 	Namespace string // "" means the default one
 	All       bool   // namespace=*: every namespace, read-only, a directory each
-	ReadOnly  bool   // mode=ro: not a byte beside the database changes either
+	ReadOnly  bool   // mode=ro: nothing changes, not a byte beside a file either
 	TokenFile string // holds the token of a TCP server
 	Moment    string // of a journal, a time or a revision; "" means the newest
 }
@@ -113,6 +137,13 @@ type URL struct {
 // and what is allowed; for the bare name of a file or folder it looks at what
 // that is.
 func Parse(raw string) (URL, error) {
+	if rest, ok := cutPostgres(raw); ok {
+		u, err := parsePostgres(rest)
+		if err != nil {
+			return URL{}, fmt.Errorf("%q: %w", bareURL(raw), err)
+		}
+		return u, nil
+	}
 	name, rest, ok := strings.Cut(raw, ":")
 	i := slices.IndexFunc(forms(), func(f form) bool { return string(f.scheme) == name })
 	if !ok || i < 0 {
@@ -134,6 +165,8 @@ func Parse(raw string) (URL, error) {
 		return URL{}, fmt.Errorf("%q: %w", raw, err)
 	}
 	switch {
+	case f.server:
+		return URL{}, fmt.Errorf("%q is no store URL: write %s", raw, f.usage)
 	case u.Target == "" && f.target != "":
 		return URL{}, fmt.Errorf("%q names no store: write %s with %s", raw, f.usage, f.target)
 	case strings.HasPrefix(target, "//"):
@@ -252,15 +285,21 @@ func (u URL) String() string {
 	if u.TokenFile != "" {
 		params = append(params, paramToken+"="+Escape(u.TokenFile))
 	}
-	s := string(u.Scheme) + ":" + Escape(u.Target)
-	if u.Scheme == Journal {
+	s, separator := string(u.Scheme)+":"+Escape(u.Target), "?"
+	switch u.Scheme {
+	case Journal:
 		s = strings.ReplaceAll(s, "@", "%40")
 		if u.Moment != "" {
 			s += "@" + Escape(u.Moment)
 		}
+	case Postgres:
+		s = postgresPrefixes[0] + u.Target
+		if strings.Contains(s, "?") {
+			separator = "&"
+		}
 	}
 	if len(params) > 0 {
-		s += "?" + strings.Join(params, "&")
+		s += separator + strings.Join(params, "&")
 	}
 	return s
 }

@@ -26,6 +26,15 @@ func TestParse(t *testing.T) {
 		{"tcp:127.0.0.1:7077?token-file=t=1", storeurl.URL{Scheme: storeurl.TCP, Target: "127.0.0.1:7077", TokenFile: "t=1"}},
 		{"tcp:[::1]:7077?token-file=t", storeurl.URL{Scheme: storeurl.TCP, Target: "[::1]:7077", TokenFile: "t"}},
 		{"dir:.", storeurl.URL{Scheme: storeurl.Dir, Target: "."}},
+		{"postgres://u@h:5432/db", storeurl.URL{Scheme: storeurl.Postgres, Target: "u@h:5432/db"}},
+		{"postgresql://u@h:5432/db", storeurl.URL{Scheme: storeurl.Postgres, Target: "u@h:5432/db"}},
+		{"postgres://", storeurl.URL{Scheme: storeurl.Postgres, Target: "/"}},
+		{"postgres://h", storeurl.URL{Scheme: storeurl.Postgres, Target: "h/"}},
+		{"postgres:///db?host=/run/a,/run/b", storeurl.URL{Scheme: storeurl.Postgres, Target: "/db?host=/run/a%2C/run/b"}},
+		{"postgres://h1:1,h2/db", storeurl.URL{Scheme: storeurl.Postgres, Target: "h1:1,h2/db"}},
+		{"postgres://h/db?namespace=a%26b#&sslmode=require&mode=ro", storeurl.URL{Scheme: storeurl.Postgres, Target: "h/db?sslmode=require", Namespace: "a&b#", ReadOnly: true}},
+		{"postgres://h/db?namespace=*", storeurl.URL{Scheme: storeurl.Postgres, Target: "h/db", All: true}},
+		{"postgres://h/db?service=s&&", storeurl.URL{Scheme: storeurl.Postgres, Target: "h/db?service=s"}},
 	} {
 		got, err := storeurl.Parse(c.raw)
 		if err != nil {
@@ -64,6 +73,15 @@ func TestParseRefuses(t *testing.T) {
 		{"tcp:127.0.0.1:99999?token-file=x", "from 0 to 65535"},
 		{"tcp:127.0.0.1:http?token-file=x", "from 0 to 65535"},
 		{"tcp:localhost?token-file=x", "is no address"},
+		{"postgres:", "write postgres://"},
+		{"postgres:x", "write postgres://"},
+		{"postgres:/h/db", "write postgres://"},
+		{"postgres://h/db?namespace=", "namespace is blank"},
+		{"postgres://h/db?namespace=a&namespace=b", "given twice"},
+		{"postgres://h/db?mode=rw", "mode=ro opens read-only"},
+		{"postgres://h/100%", "write %25"},
+		{"postgres://u:p@h/db", "see PGPASSFILE"},
+		{"postgres://h/db?password=p", "see PGPASSFILE"},
 	} {
 		u, err := storeurl.Parse(c.raw)
 		if err == nil {
@@ -88,6 +106,12 @@ func TestParseRoute(t *testing.T) {
 		{"/a=mem:,ro,ro", "", "", "only ro"},
 		{"/a=x", "", "", "is no store URL"},
 		{"/%=mem:", "", "", "write %25"},
+		{"/a=postgres://h1,h2/db,ro", "/a", "postgres://h1,h2/db", ""},
+		{"/a=postgres://h1,h2", "/a", "postgres://h1,h2/", ""},
+		{"/a=postgres://h1,ro", "/a", "postgres://h1/", ""},
+		{"/a=postgres://h1,ro/", "/a", "postgres://h1,ro/", ""},
+		{"/a=postgres://h1/db?namespace=n,ro", "/a", "postgres://h1/db?namespace=n", ""},
+		{"/a=postgres://h1/db,rw", "", "", "only ro"},
 	} {
 		r, err := storeurl.ParseRoute(c.raw)
 		switch {
@@ -100,7 +124,7 @@ func TestParseRoute(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"mem:", "badger:a?namespace=%26", "sqlite:a&b?mode=ro", "tcp:127.0.0.1:1?token-file=a,b", "dir:%2e"} {
+	for _, s := range []string{"mem:", "badger:a?namespace=%26", "sqlite:a&b?mode=ro", "tcp:127.0.0.1:1?token-file=a,b", "dir:%2e", "postgres://u@h:1,ro?namespace=a&x=,", "postgres:///%2C?"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
