@@ -38,11 +38,12 @@ const (
 )
 
 const (
-	// ahead is how many files are looked at before the index is asked: where many hold
+	// ahead is how many files are looked at, at least, before the index is asked: where many hold
 	// the text, that is cheaper than a list of them all.
 	ahead = 64
-	// dense is how many of those must hold it for the page to end there.
-	dense = 4
+	// dense is the share of those, one in so many, that must hold it for the page to end
+	// there.
+	dense = 16
 )
 
 // candidate is a row of a search.
@@ -112,12 +113,13 @@ func (s *FS) search(ctx context.Context, q querier, page *vfs.Page, plain *int, 
 		}
 		take(self)
 	}
-	next, err := candidates(ctx, q, selectAhead, s.space.name, sp.from, sp.end, ahead, grams)
-	if err != nil || take(next) || len(next) < ahead {
+	look := max(ahead, limit)
+	next, err := candidates(ctx, q, selectAhead, s.space.name, sp.from, sp.end, look, grams)
+	if err != nil || take(next) || len(next) < look {
 		return err
 	}
 	last := next[len(next)-1]
-	if len(page.Files) >= dense && last.ok {
+	if len(page.Files) >= look/dense && last.ok {
 		page.Next = last.Path
 		return nil
 	}
