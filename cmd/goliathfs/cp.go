@@ -106,6 +106,7 @@ func (o *placeOptions) places(args []string) (p places, err error) {
 			to = rest[1]
 		}
 	}
+	p.alone = p.alone || p.src.Same(p.dst)
 	if p.from, err = vpath.Clean(p.from); err != nil {
 		return p, usagef("%s: %w", args[1], err)
 	}

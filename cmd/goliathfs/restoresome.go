@@ -91,7 +91,7 @@ func movesBelow(ctx context.Context, s *storeurl.Store, paths []string) ([]move,
 			}
 		}
 		if _, err := vpath.Clean(path); err == nil && !found {
-			return nil, nothingAt(path, s)
+			return nil, fmt.Errorf("%s: the backup holds no file at or below it, goliathfs ls backup:FILE lists those that it holds", path)
 		}
 	}
 	return moves, nil

@@ -150,6 +150,17 @@ func (a *All) at(ctx context.Context, path string) (*all, error) {
 	return a.look(ctx)
 }
 
+// page returns the store for one page of a list. Namespaces are asked for at the first:
+// what comes while a list is followed need not be in it.
+func (a *All) page(ctx context.Context, dir string, opts vfs.ListOptions) (*all, error) {
+	if dir != "/" || opts.After == "" {
+		return a.at(ctx, dir)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.shown, ctx.Err()
+}
+
 // top returns the first directory of a path, or the path where there is none.
 func top(path string) string {
 	for dir := vpath.Dir(path); dir != "/"; dir = vpath.Dir(path) {
@@ -187,7 +198,7 @@ func (a *All) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.P
 	if err := vpath.Check(dir); err != nil {
 		return vfs.Page{}, err
 	}
-	now, err := a.at(ctx, dir)
+	now, err := a.page(ctx, dir, opts)
 	if err != nil {
 		return vfs.Page{}, err
 	}
@@ -199,7 +210,7 @@ func (a *All) Search(ctx context.Context, dir string, opts vfs.SearchOptions) (v
 	if err := vpath.Check(dir); err != nil {
 		return vfs.Page{}, err
 	}
-	now, err := a.at(ctx, dir)
+	now, err := a.page(ctx, dir, opts.ListOptions)
 	if err != nil {
 		return vfs.Page{}, err
 	}

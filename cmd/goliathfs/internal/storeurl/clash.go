@@ -71,6 +71,12 @@ func sameStore(a, b URL) bool {
 	return (a.All || b.All || a.namespace() == b.namespace()) && hostpath.Same(a.Target, b.Target)
 }
 
+// Same reports whether two stores without routes are one, however they are written.
+func (s Spec) Same(other Spec) bool {
+	a, b := s.URL, other.URL
+	return len(s.Routes)+len(other.Routes) == 0 && sameStore(a, b) && a.All == b.All && a.ReadOnly == b.ReadOnly
+}
+
 // defaultNamespace is that of the databases.
 const defaultNamespace = "default"
 
