@@ -123,10 +123,14 @@ func scriptServer(ts *testscript.TestScript) string {
 	return "postgres:///" + ts.Getenv("DB") + "?" + strings.ReplaceAll(q.Encode(), "+", "%20")
 }
 
-// psql runs a statement as whoever made the server.
+// psql runs statements, or those in a file, as whoever made the server. $DB in a file is
+// the script's database.
 func psql(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 2 && args[0] == "-file" {
+		args = []string{strings.ReplaceAll(ts.ReadFile(args[1]), "$DB", ts.Getenv("DB"))}
+	}
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: psql statement...")
+		ts.Fatalf("usage: psql statement... | -file name")
 	}
 	ts.Check(execute(scriptServer(ts), args...))
 }

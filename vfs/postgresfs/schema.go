@@ -145,7 +145,7 @@ func (r *rights) look(ctx context.Context, q querier) error {
 
 // lacking explains that the role may not read or change the tables.
 func (d *database) lacking(cause error) error {
-	return &storeError{fmt.Sprintf("this role lacks rights on the tables (%s): have their owner run: %s", reason(cause), d.grant()), []error{vfs.ErrReadOnly, cause}}
+	return &storeError{fmt.Sprintf("this role lacks rights on the tables (%s): have their owner run: %s; where row security is on, use a namespace that it leaves to the role", reason(cause), d.grant()), []error{vfs.ErrReadOnly, cause}}
 }
 
 // unmade explains that the role may not make the tables.
