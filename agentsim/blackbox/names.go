@@ -1,9 +1,11 @@
 package blackbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -99,11 +101,19 @@ func (n *names) hide(text string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.labels == nil {
-		var pairs []string
+		type pair struct{ value, label string }
+		var all []pair
 		for kind, values := range n.values {
 			for i, v := range values {
-				pairs = append(pairs, v, n.label(kind, i))
+				all = append(all, pair{v, n.label(kind, i)})
 			}
+		}
+		slices.SortFunc(all, func(a, b pair) int { // one may begin with another
+			return cmp.Or(len(b.value)-len(a.value), strings.Compare(a.value, b.value))
+		})
+		var pairs []string
+		for _, p := range all {
+			pairs = append(pairs, p.value, p.label)
 		}
 		n.labels = strings.NewReplacer(pairs...)
 	}
