@@ -3,6 +3,7 @@ package badgerfs_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,6 +11,18 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/revision"
 )
+
+// asked is a context of which it is known when someone waits for its end.
+type asked struct {
+	context.Context
+	once sync.Once
+	done chan struct{} // closed then
+}
+
+func (a *asked) Done() <-chan struct{} {
+	a.once.Do(func() { close(a.done) })
+	return a.Context.Done()
+}
 
 // A write that waits for the group before it ends with its context, and is then
 // not made.
@@ -26,15 +39,23 @@ func TestCancelWaiting(t *testing.T) {
 		first <- err
 	}()
 	<-begun
-	ctx, cancel := context.WithCancel(t.Context())
-	waiting := make(chan error)
+	inner, cancel := context.WithCancel(t.Context())
+	ctx := &asked{Context: inner, done: make(chan struct{})}
+	waiting := make(chan error, 1)
 	go func() {
 		_, err := s.Write(ctx, "/waiting", "", "")
 		waiting <- err
 	}()
+	<-ctx.done // it has its place in the next group
 	cancel()
-	if err := <-waiting; !errors.Is(err, context.Canceled) {
-		t.Errorf("the waiting write: %v, want context.Canceled", err)
+	select {
+	case err := <-waiting:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the waiting write: %v, want context.Canceled", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the waiting write goes on waiting")
+		go func() { <-begun }() // it is made after all
 	}
 	close(release)
 	if err := <-first; err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
+	"github.com/goliathfs/goliathfs/vfs/gramindex"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
 )
 
@@ -108,6 +109,37 @@ func closed(t testing.TB, s *badgerfs.FS) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A file that changes while an index is made is known to whoever opens the index as one
+// that has changed, though what was noted of it before goes.
+func TestIndexOfWhatChangesMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	opts := &badgerfs.Options{IndexFrom: -1}
+	s := open(t, dir, opts)
+	if err := fillWords(t.Context(), s, "/a", 30); err != nil {
+		t.Fatal(err)
+	}
+	changes := 0
+	err := s.BuildIndex(t.Context(), func(gramindex.Progress) {
+		changes++
+		info, err := s.Stat(t.Context(), "/a/00007")
+		if err == nil {
+			_, err = s.Write(t.Context(), "/a/00007", word(fmt.Sprint("/changed", changes)), info.Revision)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil || changes == 0 {
+		t.Fatal(changes, err)
+	}
+	closed(t, s)
+	s = open(t, dir, opts)
+	if found := search(t, s, word(fmt.Sprint("/changed", changes))); !slices.Contains(found, "/a/00007") || indexState(t, s) != "ready" {
+		t.Errorf("after %d changes found %q, index %s", changes, found, indexState(t, s))
+	}
+	closed(t, s)
 }
 
 // A search of a large store makes an index, which is there after it was closed, knows
