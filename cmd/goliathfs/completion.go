@@ -4,49 +4,78 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/goliathfs/goliathfs/agentsim"
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/visible"
+	"github.com/goliathfs/goliathfs/vfs/journalfs"
 	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 // completionTime bounds how long a press of the Tab key may look into a store.
 const completionTime = time.Second
 
-// completeStores makes a verb complete its STORE arguments, and the paths
-// behind the first one from what the store holds.
+// more says that the word may go on, and that no file of this machine is meant.
+const more = cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+
+// completeStores makes a verb, and those below it, complete its STORE arguments, the
+// paths behind the first one from what the store holds, and its flags.
 func completeStores(cmd *cobra.Command) {
-	if f := cmd.Flags().Lookup("store"); f != nil {
-		// It fails only for a flag that does not exist.
-		_ = cmd.RegisterFlagCompletionFunc("store", func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-			return completeURL(word)
+	for _, below := range cmd.Commands() {
+		completeStores(below)
+	}
+	for _, name := range []string{"store", "to"} {
+		f := cmd.Flags().Lookup(name)
+		if f == nil || name == "to" && cmd.Name() == "journal" {
+			continue
+		}
+		// It fails only for a flag that does not exist, or is completed already.
+		_ = cmd.RegisterFlagCompletionFunc(name, func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+			return completeURL(cmd, word)
 		})
 	}
-	if cmd.ValidArgsFunction != nil {
-		return
+	if cmd.Flags().Lookup("route") != nil {
+		_ = cmd.RegisterFlagCompletionFunc("route", completeRoute)
 	}
-	kinds := strings.Fields(cmd.Use)[1:]
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = completeArguments(strings.Fields(cmd.Use)[1:])
+	}
+}
+
+// completeArguments completes what the Use line of a verb names.
+func completeArguments(kinds []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		kind := ""
-		switch n := len(args); {
-		case n < len(kinds):
+		switch n, last := len(args), len(kinds)-1; {
+		case n <= last:
 			kind = kinds[n]
-		case len(kinds) > 0 && strings.HasSuffix(kinds[len(kinds)-1], "…]"), len(kinds) > 0 && strings.HasSuffix(kinds[len(kinds)-1], "…"):
-			kind = kinds[len(kinds)-1]
+		case last >= 0 && strings.Contains(kinds[last], "…"):
+			kind = kinds[last]
 		}
 		switch strings.Trim(kind, "[]…") {
 		case "STORE", "SRC", "DST", "A", "B":
-			return completeURL(word)
+			return completeURL(cmd, word)
 		case "PATH":
 			if at := slices.Index(kinds, "STORE"); at >= 0 && at < len(args) {
 				return completePath(cmd, args[at], word)
 			}
+			if cmd.Name() == "log" {
+				return completePath(cmd, storeurl.URL{Scheme: storeurl.Journal, Target: args[0]}.String(), word)
+			}
 			return nil, cobra.ShellCompDirectiveDefault
 		case "DIR":
+			if cmd.Name() == "unmount" {
+				return completeMount(cmd, args, word)
+			}
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		case "FILE":
 			return nil, cobra.ShellCompDirectiveDefault
@@ -55,12 +84,26 @@ func completeStores(cmd *cobra.Command) {
 	}
 }
 
-// completeURL completes a scheme, and behind its colon a name of this machine.
-func completeURL(word string) ([]string, cobra.ShellCompDirective) {
-	const more = cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+// mayName reports whether a name may be offered. One that a person does not see as it
+// is never may; one that a shell acts on only to those who quote it.
+func mayName(ctx context.Context, name string) bool {
+	if strings.ContainsFunc(name, visible.Hidden) || strings.TrimSpace(name) != name {
+		return false
+	}
+	if quoted, _ := ctx.Value(anyName{}).(bool); quoted {
+		return true
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._,@%+-=:?*", r)
+	})
+}
+
+// completeURL completes a scheme, behind its colon a name of this machine, and behind
+// that a namespace, or a revision of a journal.
+func completeURL(cmd *cobra.Command, word string) ([]string, cobra.ShellCompDirective) {
 	scheme, name, ok := strings.Cut(word, ":")
+	var found []string
 	if !ok {
-		var found []string
 		for _, s := range storeurl.Schemes() {
 			if strings.HasPrefix(s, word) {
 				found = append(found, s)
@@ -68,8 +111,15 @@ func completeURL(word string) ([]string, cobra.ShellCompDirective) {
 		}
 		return found, more
 	}
-	if scheme == string(storeurl.TCP) || scheme == string(storeurl.Postgres) || strings.Contains(name, "?") {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	defer cancel()
+	switch {
+	case scheme == string(storeurl.TCP), scheme == string(storeurl.Postgres):
 		return nil, more
+	case scheme == string(storeurl.Journal) && strings.Contains(name, "@"):
+		return completeMoment(ctx, word), cobra.ShellCompDirectiveNoFileComp
+	case strings.Contains(name, "?"):
+		return completeNamespace(ctx, word), cobra.ShellCompDirectiveNoFileComp
 	}
 	dir, prefix := filepath.Split(name)
 	from := dir
@@ -80,7 +130,6 @@ func completeURL(word string) ([]string, cobra.ShellCompDirective) {
 	if err != nil {
 		return nil, more
 	}
-	var found []string
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), prefix) {
 			continue
@@ -89,46 +138,171 @@ func completeURL(word string) ([]string, cobra.ShellCompDirective) {
 		if e.IsDir() {
 			full += "/"
 		}
-		found = append(found, full)
+		if mayName(ctx, full) {
+			found = append(found, full)
+		}
 	}
 	return found, more
 }
 
-// completePath completes a path from what the store holds one level deep.
-func completePath(cmd *cobra.Command, store, word string) ([]string, cobra.ShellCompDirective) {
-	const more = cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
-	defer cancel()
-	var flags storeFlags
-	if routes, err := cmd.Flags().GetStringArray("route"); err == nil {
-		flags.routes = routes
+// completeNamespace completes the namespaces of a database behind its name.
+func completeNamespace(ctx context.Context, word string) []string {
+	const parameter = "?namespace="
+	base, query, _ := strings.Cut(word, "?")
+	if !strings.HasPrefix("namespace=", query) && !strings.HasPrefix(query, "namespace=") {
+		return nil
 	}
+	var found []string
+	_ = withStoreOf(ctx, base, nil, func(s *storeurl.Store) error {
+		namespaced, ok := s.Base.(interface {
+			Namespaces(context.Context) ([]string, error)
+		})
+		if !ok {
+			return nil
+		}
+		names, err := namespaced.Namespaces(ctx)
+		for _, name := range append(names, "*") {
+			value := name
+			if name != "*" {
+				value = strings.ReplaceAll(storeurl.Escape(name), "*", "%2A")
+			}
+			if mayName(ctx, value) {
+				found = append(found, base+parameter+value)
+			}
+		}
+		return err
+	})
+	return found
+}
+
+var _ interface {
+	Namespaces(context.Context) ([]string, error)
+} = database.Database(nil)
+
+// mostMoments is how many revisions are offered behind a journal's name.
+const mostMoments = 50
+
+// completeMoment offers the last revisions of a journal, with time and path.
+func completeMoment(ctx context.Context, word string) []string {
+	u, err := storeurl.Parse(word[:strings.LastIndexByte(word, '@')])
+	if err != nil {
+		return nil
+	}
+	h, err := storeurl.OpenJournal(u.Target)
+	if err != nil {
+		return nil
+	}
+	defer h.Close()
+	var found []string
+	for e, err := range h.Log(ctx, "/") {
+		if err != nil || len(found) == mostMoments {
+			break
+		}
+		u.Moment = string(e.Revision)
+		if e.Kind == journalfs.Write && mayName(ctx, u.String()) {
+			found = append(found, u.String()+"\t"+timeText(e.Time)+" "+printable(e.Path))
+		}
+	}
+	return found
+}
+
+// completeRoute completes the URL behind the prefix of a route.
+func completeRoute(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	prefix, url, ok := strings.Cut(word, "=")
+	if !ok {
+		return nil, more
+	}
+	found, directive := completeURL(cmd, url)
+	for i := range found {
+		found[i] = prefix + "=" + found[i]
+	}
+	return found, directive
+}
+
+// withStoreOf opens a store for a moment. What goes wrong is told to no one.
+func withStoreOf(ctx context.Context, store string, routes []string, fn func(*storeurl.Store) error) error {
+	flags := storeFlags{routes: routes}
 	spec, err := flags.spec(store)
 	if err != nil {
-		return nil, more
+		return err
 	}
-	var o storeurl.Opener
-	defer o.Close()
-	s, err := o.Open(ctx, spec, storeurl.Want{})
-	if err != nil {
-		return nil, more
-	}
+	return withOpener(func(o *storeurl.Opener) error {
+		s, err := o.Open(ctx, spec, storeurl.Want{})
+		if err != nil {
+			return err
+		}
+		return fn(s)
+	})
+}
+
+// completePath completes a path from what the store holds one level deep.
+func completePath(cmd *cobra.Command, store, word string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	defer cancel()
+	routes, _ := cmd.Flags().GetStringArray("route") // some verbs have none
 	dir := word[:strings.LastIndexByte(word, '/')+1]
 	if dir == "" {
 		dir = "/"
 	}
 	var found []string
-	for entry, err := range walk.Dir(ctx, s.Backend, dir) {
-		if err != nil {
-			break
+	_ = withStoreOf(ctx, store, routes, func(s *storeurl.Store) error {
+		for entry, err := range walk.Dir(ctx, s.Backend, dir) {
+			if err != nil {
+				return err
+			}
+			path := entry.Info.Path
+			if entry.Dir {
+				path += "/"
+			}
+			if strings.HasPrefix(path, word) && mayName(ctx, path) {
+				found = append(found, path)
+			}
 		}
-		path := entry.Info.Path
-		if entry.Dir {
-			path += "/"
+		return nil
+	})
+	return found, more
+}
+
+// completeMount completes the directories at which stores are mounted.
+func completeMount(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	mounts, err := fusebridge.List()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	here, _ := os.Getwd() // without it only whole names are offered
+	var found []string
+	for _, m := range mounts {
+		names := []string{m.Dir}
+		if rel, err := filepath.Rel(here, m.Dir); err == nil && here != "" && !strings.HasPrefix(rel, "..") {
+			names = append(names, rel, "./"+rel)
 		}
-		if strings.HasPrefix(path, word) {
-			found = append(found, path)
+		for _, name := range names {
+			if strings.HasPrefix(name, word) && mayName(cmd.Context(), name) && !slices.Contains(args, name) {
+				found = append(found, name+"\t"+printable(m.Name))
+				break
+			}
 		}
 	}
-	return found, more
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeScenario completes the names of scenarios, as regular expressions.
+func completeScenario(kinds func() (agentsim.Kind, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		runner := agentsim.Runner{Paths: args}
+		if kind, err := kinds(); err == nil {
+			runner.Kinds = append(runner.Kinds, kind)
+		}
+		list, err := runner.List()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var found []string
+		for _, l := range list {
+			if name := regexp.QuoteMeta(l.Name); mayName(cmd.Context(), name) {
+				found = append(found, name)
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
 }

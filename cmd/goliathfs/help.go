@@ -1,21 +1,38 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
 // newHelp replaces the library's help, which ends well for a verb that does not
 // exist.
 func newHelp() *cobra.Command {
-	return &cobra.Command{
-		Use:     "help [VERB]",
-		Short:   "Show help for a verb",
-		Example: "  goliathfs help copy",
-		Args:    takes(0, 1),
+	var manual string
+	cmd := &cobra.Command{
+		Use:     "help [VERB [VERB]]",
+		Short:   "Show help for a verb, or write a manual",
+		Example: "  goliathfs help copy\n  goliathfs help --man ./man/man1 && man -l ./man/man1/goliathfs-copy.1",
+		Args:    takes(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("man") {
+				switch {
+				case len(args) > 0:
+					return usagef("--man writes the pages of all verbs, leave out %q", args[0])
+				case manual == "":
+					return usagef("say where the pages go: --man DIR")
+				}
+				pages, err := writeManual(cmd.Root(), manual)
+				if err == nil {
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s to %s\n", count(pages, "page", "pages"), printable(manual))
+				}
+				return err
+			}
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return unknownVerb(cmd.Root(), args[0])
+				return unknownVerb(cmd.Root(), strings.Join(args, " "))
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
@@ -30,20 +47,6 @@ func newHelp() *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-}
-
-// addCompletion adds the library's completion verb, and has it say what it needs.
-func addCompletion(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			for _, shell := range c.Commands() {
-				shell.Args = takes(0, 0)
-			}
-			c.Args = cobra.ArbitraryArgs
-			c.RunE = func(*cobra.Command, []string) error {
-				return usagef("name a shell: bash, zsh, fish or powershell, for example: source <(goliathfs completion bash)")
-			}
-		}
-	}
+	cmd.Flags().StringVar(&manual, "man", "", "write a page of the manual for each verb into this `directory`")
+	return cmd
 }

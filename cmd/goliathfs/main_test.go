@@ -43,6 +43,7 @@ func scripts(t *testing.T, dir string) testscript.Params {
 			"halt":      halt,
 			"roundtrip": roundtrip,
 			"waitlog":   waitLog,
+			"typed":     typed,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "fuse" {

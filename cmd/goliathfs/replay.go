@@ -72,6 +72,7 @@ sqlite:FILE; journal:FILE@TIME begins with the files of a moment, in memory.`,
 	f.BoolVar(&o.show, "show", false, "print what each scenario showed, whether it passed or not")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "name also what passed, with its steps")
 	// It fails only for a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc("run", completeScenario(o.agents.kind))
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(agentsim.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
