@@ -46,3 +46,10 @@ func (s *FS) DirtyKeys() (int, error) {
 	paths, err := s.space.disk.noted(context.Background(), nil, 0)
 	return len(paths), err
 }
+
+// Spoil puts another content under a file's key than its metadata describes.
+func (s *FS) Spoil(path string) error {
+	return s.st.db.Update(func(txn *badger.Txn) error {
+		return txn.Set(pathKey(s.space.content, path), []byte("spoilt"))
+	})
+}

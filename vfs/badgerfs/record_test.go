@@ -1,6 +1,7 @@
 package badgerfs_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -19,5 +20,28 @@ func TestRecordBelongsToItsKey(t *testing.T) {
 		if info, _, err := badgerfs.DecodeRecord(other, value, content); err == nil {
 			t.Errorf("under the key %q it is %+v", other, info)
 		}
+	}
+}
+
+// A file whose content is damaged can be replaced, and watchers are asked to look, for
+// what was there cannot be told.
+func TestDamagedContentIsReplaced(t *testing.T) {
+	s := open(t, t.TempDir(), nil)
+	rev := write(t, s, "/a", "text")
+	told := watching(t, s)
+	if err := s.Spoil("/a"); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.Read(t.Context(), "/a"); !errors.Is(err, badgerfs.ErrDamaged) {
+		t.Errorf("the damaged file is read: %+v, %v", f, err)
+	}
+	if _, err := s.Write(t.Context(), "/a", "new", rev); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-told; !e.Overflow || e.Old != nil {
+		t.Errorf("told %+v, want an overflow", e)
+	}
+	if f, err := s.Read(t.Context(), "/a"); err != nil || f.Content != "new" {
+		t.Errorf("replaced it is %+v, %v", f, err)
 	}
 }
