@@ -99,7 +99,8 @@ func (e *edit) kept(ctx context.Context, err error) error {
 
 // read takes what there is, perhaps nothing, if it can be written at all.
 func (e *edit) read(cmd *cobra.Command) error {
-	return e.flags.withStore(cmd, e.store, storeurl.Want{}, func(s *storeurl.Store) error {
+	// Only a store that is opened for writing tells whether it can be written.
+	return e.flags.withStore(cmd, e.store, storeurl.Want{Write: true}, func(s *storeurl.Store) error {
 		writable, err := s.Writable(cmd.Context(), e.path)
 		if err != nil {
 			return err
