@@ -20,6 +20,10 @@
 // keep names, attributes, listings and pages for an hour: a warm grep asks
 // nothing of this process.
 //
+// Who reads the files of a directory one after another has the next ones put into the
+// page cache unasked, read from the store together with the one that is asked for; see
+// Options.NoStoreAhead.
+//
 // # How it stays true
 //
 // Nodes are immutable: one per directory and one per (path, revision). A new
@@ -84,6 +88,9 @@
 //     notification or another wait.
 //  5. The locks of Routes, of the cache of contents, and of a request's Context guard
 //     these alone; nothing else is taken or waited for under them.
+//
+// Bytes are sent ahead by one handler at a time, under none of these: the kernel waits
+// for another handler's answer to a read of the same page.
 //
 // No notification is sent under 4 or 5, and none of a name from a handler or under a gate:
 // the kernel waits for our answers before it drops a name. A handler that sees a change
