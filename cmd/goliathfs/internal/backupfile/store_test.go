@@ -72,7 +72,7 @@ func TestStoreIsABackend(t *testing.T) {
 
 // Contents stay in the file: a backup of any size is looked at in little memory.
 func TestStoreMemory(t *testing.T) {
-	const files, each = 64, 1 << 20
+	const files, each = 24, 1 << 20
 	content := strings.Repeat("0123456789abcde\n", each/16)
 	name := written(t, func(add func(namespace, path, content string)) {
 		for n := range files {
