@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/fusebridge"
 	"github.com/goliathfs/goliathfs/vfs"
@@ -18,17 +19,33 @@ import (
 func newDoctor() *cobra.Command {
 	var flags storeFlags
 	var asJSON bool
+	var fixes fixFlags
 	cmd := &cobra.Command{
 		Use:   "doctor [STORE]",
 		Short: "Say what works here and what to do about what does not",
 		Long: `Look within a second at what mounting needs, at the mounts that exist, and at a
-store if one is given. The exit status is 1 when something does not work.`,
-		Example: "  goliathfs doctor\n  goliathfs doctor badger:./store",
+store if one is given. The exit status is 1 when something does not work.
+
+--fix mends what is safe to mend, and asks before each: mounts whose server is gone;
+if a store is given, only that: a socket on which no one listens, or a store whose
+writer was killed. What is alive is left alone.`,
+		Example: "  goliathfs doctor\n  goliathfs doctor badger:./store\n  goliathfs doctor --fix unix:/tmp/agent.sock",
 		GroupID: groupCare,
 		Args:    takes(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fixes.check(cmd); err != nil {
+				return err
+			}
+			show := func(findings []finding) error {
+				if fixes.fix {
+					if err := fixes.mend(cmd, findings); err != nil {
+						return err
+					}
+				}
+				return printFindings(newOutput(cmd), findings, asJSON)
+			}
 			if len(args) == 0 {
-				return printFindings(newOutput(cmd), examineMounting(), asJSON)
+				return show(examineMounting())
 			}
 			spec, err := flags.spec(args[0])
 			if err != nil {
@@ -36,10 +53,15 @@ store if one is given. The exit status is 1 when something does not work.`,
 			}
 			store := make(chan finding, 1) // at once, for each may wait up to its bound
 			go func() { store <- examineStore(cmd.Context(), spec) }()
-			findings := append(examineMounting(), <-store)
-			return printFindings(newOutput(cmd), findings, asJSON)
+			findings := examineMounting()
+			for i := range findings {
+				findings[i].fix = nil // only the store is meant
+			}
+			findings = append(findings, <-store)
+			return show(findings)
 		},
 	}
+	fixes.register(cmd)
 	flags.register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
@@ -52,6 +74,8 @@ const (
 	good verdict = "ok"
 	note verdict = "note" // works, but something else would not
 	bad  verdict = "bad"
+
+	fixed verdict = "fixed" // was bad, or could be mended
 )
 
 // finding is one thing that was looked at.
@@ -59,6 +83,8 @@ type finding struct {
 	Verdict verdict `json:"verdict"`
 	What    string  `json:"what"`
 	Text    string  `json:"text"` // one sentence; says what to do unless all is well
+
+	fix *fix // nil where nothing can be done safely
 }
 
 func printFindings(out *output, findings []finding, asJSON bool) error {
@@ -68,7 +94,7 @@ func printFindings(out *output, findings []finding, asJSON bool) error {
 		if asJSON {
 			out.JSON(f)
 		} else {
-			out.Printf("%-4s  %-12s  %s\n", f.Verdict, f.What, f.Text)
+			out.Printf("%-5s %-12s  %s\n", f.Verdict, f.What, f.Text)
 		}
 	}
 	if err := out.Flush(); err != nil {
@@ -83,9 +109,9 @@ func printFindings(out *output, findings []finding, asJSON bool) error {
 // examineMounting looks at what mounting needs and at the mounts there are.
 func examineMounting() []finding {
 	s := fusebridge.Probe()
-	findings := []finding{{good, "kernel", fmt.Sprintf("%s %s on %s", runtime.GOOS, s.Kernel, runtime.GOARCH)}}
+	findings := []finding{{Verdict: good, What: "kernel", Text: fmt.Sprintf("%s %s on %s", runtime.GOOS, s.Kernel, runtime.GOARCH)}}
 	add := func(v verdict, what, format string, args ...any) {
-		findings = append(findings, finding{v, what, fmt.Sprintf(format, args...)})
+		findings = append(findings, finding{Verdict: v, What: what, Text: fmt.Sprintf(format, args...)})
 	}
 	switch {
 	case s.Device != string(good):
@@ -127,9 +153,9 @@ func examineMounts() []finding {
 	case errors.Is(err, errors.ErrUnsupported):
 		return nil
 	case err != nil:
-		return []finding{{bad, "mounts", err.Error()}}
+		return []finding{{Verdict: bad, What: "mounts", Text: err.Error()}}
 	case len(mounts) == 0:
-		return []finding{{good, "mounts", "none"}}
+		return []finding{{Verdict: good, What: "mounts", Text: "none"}}
 	}
 	findings := make([]finding, len(mounts))
 	var asking sync.WaitGroup
@@ -141,7 +167,7 @@ func examineMounts() []finding {
 }
 
 func examineMount(m fusebridge.Mounted) finding {
-	f := finding{good, "mount", fmt.Sprintf("%s shows %s (process %s)", printable(m.Dir), printable(m.Name), pidText(m.PID))}
+	f := finding{Verdict: good, What: "mount", Text: fmt.Sprintf("%s shows %s (process %s)", printable(m.Dir), printable(m.Name), pidText(m.PID))}
 	switch err := agentOf(m); {
 	case m.Health == fusebridge.Away && err == nil:
 		f.Verdict = note
@@ -151,6 +177,7 @@ func examineMount(m fusebridge.Mounted) finding {
 		f.Text += fmt.Sprintf(", but shows an old state until the agent is back: %v", err)
 	case m.Health != fusebridge.Healthy:
 		f.Verdict = bad
+		f.fix = fixMount(m)
 		f.Text += fmt.Sprintf(", it is %s: take it away with goliathfs unmount %s", m.Health, shellWord(m.Dir))
 	case err != nil:
 		f.Verdict = note
@@ -191,14 +218,14 @@ func examineStore(ctx context.Context, spec storeurl.Spec) finding {
 	case f := <-result:
 		return f
 	case <-ctx.Done():
-		return finding{note, "store", fmt.Sprintf("%s did not open within %v, look again with goliathfs ls %s", spec.URL, storeTime, shellWord(spec.URL.String()))}
+		return finding{Verdict: note, What: "store", Text: fmt.Sprintf("%s did not open within %v, look again with goliathfs ls %s", spec.URL, storeTime, shellWord(spec.URL.String()))}
 	}
 }
 
 func openStore(ctx context.Context, spec storeurl.Spec) (f finding) {
 	err := withOpener(func(o *storeurl.Opener) error {
 		begin := time.Now()
-		s, err := o.Open(ctx, spec, storeurl.Want{})
+		s, err := o.Open(ctx, spec, storeurl.Want{AsIs: true})
 		if err != nil {
 			return err
 		}
@@ -210,7 +237,7 @@ func openStore(ctx context.Context, spec storeurl.Spec) (f finding) {
 		if page.Next != "" {
 			holds = fmt.Sprintf("more than %d files", len(page.Files))
 		}
-		f = finding{good, "store", fmt.Sprintf("%s opens in %v and holds %s", spec.URL, time.Since(begin).Round(time.Millisecond), holds)}
+		f = finding{Verdict: good, What: "store", Text: fmt.Sprintf("%s opens in %v and holds %s", spec.URL, time.Since(begin).Round(time.Millisecond), holds)}
 		elsewhere, err := s.Elsewhere(ctx)
 		if err != nil {
 			return err
@@ -224,7 +251,19 @@ func openStore(ctx context.Context, spec storeurl.Spec) (f finding) {
 		return nil
 	})
 	if err != nil {
-		return finding{bad, "store", err.Error()}
+		f = finding{Verdict: bad, What: "store", Text: err.Error()}
+	}
+	if f.fix = fixStore(spec.URL, err); f.fix == nil {
+		return f
+	}
+	switch {
+	case err == nil:
+		f.Verdict, f.Text = note, f.Text+"; a killed writer has left a log, which goliathfs doctor --fix takes in"
+	case errors.Is(err, database.ErrKilled):
+		f.Verdict = note
+		f.Text += ", and so does goliathfs doctor --fix"
+	default:
+		f.Text += "; goliathfs doctor --fix removes the socket"
 	}
 	return f
 }

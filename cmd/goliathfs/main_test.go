@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,10 +45,14 @@ func scripts(t *testing.T, dir string) testscript.Params {
 			"roundtrip": roundtrip,
 			"waitlog":   waitLog,
 			"typed":     typed,
+			"kill9":     kill9,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "fuse" {
 				return fusebridge.Probe().Err == nil, nil
+			}
+			if name == "unshare" { // mounts can be hidden from others
+				return fusebridge.Probe().Err == nil && exec.Command("unshare", "--mount", "true").Run() == nil, nil
 			}
 			return false, fmt.Errorf("there is no condition %q", name)
 		},

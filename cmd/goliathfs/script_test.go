@@ -155,6 +155,18 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ended(ts, neg, args)
 }
 
+// kill9 ends a server as kill -9 does.
+func kill9(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: kill9 name")
+	}
+	running := ts.Value(serversKey{}).(servers)
+	p := running[args[0]]
+	delete(running, args[0])
+	ts.Check(p.Process.Kill())
+	_ = p.Wait() // fails, for it was killed
+}
+
 // halt interrupts a server and keeps what it says at its end in NAME.out and
 // NAME.err. It must end in order, or with status 1 if that is said:
 //

@@ -68,7 +68,7 @@ func listenUnix(path string) (net.Listener, error) {
 	if n := max(len(path), len(fresh)); n > maxSocketPath {
 		return nil, fmt.Errorf("the path is %d bytes too long for a socket, choose a shorter one", n-maxSocketPath)
 	}
-	if err := removeStale(path); err != nil {
+	if err := RemoveStale(path); err != nil {
 		return nil, err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -93,8 +93,10 @@ func listenUnix(path string) (net.Listener, error) {
 	return &socket{l, path, info}, nil
 }
 
-// removeStale removes a socket that no one listens on.
-func removeStale(path string) error {
+// RemoveStale removes a socket that no one listens on any more, as a server that was
+// killed leaves it. One that someone listens on, or of which that cannot be told, is an
+// error, and so is a file that is no socket; one that is not there is none.
+func RemoveStale(path string) error {
 	before, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -28,6 +28,9 @@ func (Badger) Open(ctx context.Context, o Options) (Database, error) {
 		Now:         o.Now,
 	}
 	view, err := badgerfs.Open(ctx, o.Target, &opts)
+	if errors.Is(err, badgerfs.ErrNeedsRecovery) && o.AsIs {
+		return nil, fmt.Errorf("%w: the next look, as with goliathfs ls, takes in what that has left", ErrKilled)
+	}
 	if errors.Is(err, badgerfs.ErrNeedsRecovery) { // its writer was killed: recovering is no change of its files
 		opts.ReadOnly = false
 		reason := err

@@ -31,6 +31,9 @@ type Want struct {
 	Relaxed bool
 	// Long is for looking at a store for a long time, during which others change it.
 	Long bool
+	// AsIs refuses a database whose last writer was killed, with ErrKilled, where a look
+	// would else take in what that has left.
+	AsIs bool
 }
 
 // Options say how a database is opened.
