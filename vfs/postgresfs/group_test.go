@@ -20,12 +20,14 @@ func TestGroups(t *testing.T) {
 	for name, server := range map[string]string{"plain": url, "serializable": with(t, url, "default_transaction_isolation", "serializable")} {
 		t.Run(name, func(t *testing.T) {
 			ns := ns + name
-			s := open(t, server, &postgresfs.Options{Namespace: ns})
+			s := open(t, server, &postgresfs.Options{Namespace: ns, IndexFrom: 1})
 			const files = 24
 			revisions := make([]vfs.Revision, files)
 			for i := range revisions {
 				revisions[i] = write(t, s, fmt.Sprint("/old/", i), "old", "").Revision
 			}
+			search(t, s, "/", "old", false, 0)
+			s.AwaitGrams() // which the changes take away
 			events := watch(t, s, "/")
 			admin := connect(t, url)
 			run(t, admin, `begin`)
@@ -95,6 +97,9 @@ func TestGroups(t *testing.T) {
 				if e := <-events; e.Overflow {
 					t.Error("an overflow")
 				}
+			}
+			if found, _ := search(t, s, "/", "new", false, 0); len(found) < files/4+created {
+				t.Errorf("%d files hold what was written, want %d", len(found), files/4+created)
 			}
 			var transactions int
 			if err := admin.QueryRow(t.Context(), `select count(distinct xmin::text) from goliath_changes_v1 where ns = $1 and seq > $2`, ns, files).Scan(&transactions); err != nil {

@@ -78,7 +78,7 @@ func TestSearchIndex(t *testing.T) {
 	if paths, _ := search(t, s, "/", "nowhere at all", true, 0); len(paths) != 0 {
 		t.Errorf("a text that is nowhere has the candidates %q", paths)
 	}
-	changed := 0
+	changed, last := 0, ""
 	for round := range 120 {
 		if round%2 == 0 { // some lose their grams
 			f := files[rng.IntN(len(files))]
@@ -86,12 +86,21 @@ func TestSearchIndex(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			content[f.Path] = now.Content + "\nchanged"
+			text := make([]rune, 40)
+			for j := range text {
+				text[j] = letters[rng.IntN(len(letters))]
+			}
+			content[f.Path] = string(text)
 			write(t, s, f.Path, content[f.Path], now.Revision)
 			changed++
+			last = f.Path
 		}
-		line := []rune(files[rng.IntN(len(files))].Content)
-		at, n := rng.IntN(36), 1+rng.IntN(4)
+		source := files[rng.IntN(len(files))].Path
+		if round%2 == 1 { // what has just been written
+			source = last
+		}
+		line := []rune(content[source])
+		at, n := rng.IntN(30), 1+rng.IntN(10)
 		text, dir, fold := strings.ReplaceAll(string(line[at:at+n]), "\n", "a"), []string{"/", "/d1", "/d"}[rng.IntN(3)], rng.IntN(2) == 0
 		got, _ := search(t, s, dir, text, fold, 1+rng.IntN(256))
 		has := map[string]bool{}

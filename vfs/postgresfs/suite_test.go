@@ -46,7 +46,7 @@ func config(t *testing.T, opened func(t *testing.T, opts *postgresfs.Options) *p
 		BuiltIn: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
 			name := namespace()
-			s := opened(t, &postgresfs.Options{Namespace: name})
+			s := opened(t, &postgresfs.Options{Namespace: name, IndexFrom: 1}) // so that searches find files with grams
 			neighbour, err := s.Namespace(name + "-")
 			if err != nil {
 				t.Fatal(err)
