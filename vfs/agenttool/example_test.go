@@ -23,6 +23,6 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(result.Text)
+	fmt.Println(result.Text) // what the model sees, within its budget
 	// Output: {"matches":[{"path":"/guide.md","revision":"PztpsvEsg20F","line":2,"excerpt":"Water the basil on Tuesday."}],"nextCursor":null}
 }
