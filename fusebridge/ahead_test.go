@@ -226,9 +226,7 @@ type between struct {
 }
 
 func (b *between) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResult, error) {
-	if b.before != nil {
-		b.before(paths)
-	}
+	b.before(paths)
 	return b.FS.ReadBatch(ctx, paths)
 }
 
@@ -240,23 +238,21 @@ func TestAheadReplacedMeanwhile(t *testing.T) {
 	for n := range 10 {
 		files[fmt.Sprintf("/d/f%d", n)] = body(n, 50)
 	}
+	var replaced atomic.Int64
 	b := &between{FS: newMem(t, files)}
+	b.before = func(paths []string) {
+		if slices.Contains(paths, "/d/f3") {
+			replaced.Add(1)
+			write(t, b.FS, "/d/f3", body(99, 50))
+		}
+	}
 	s := mount(t, b, nil)
 	look := newLooker(t)
 	listDirs(t, look, s, files)
-	replaced := 0
-	b.before = func(paths []string) {
-		for _, path := range paths {
-			if path == "/d/f3" {
-				replaced++
-				write(t, b.FS, path, body(99, 50))
-			}
-		}
-	}
 	look.ask("open", under(s, "/d/f3"))
 	look.ask("read", under(s, "/d/f0"))
 	look.ask("read", under(s, "/d/f1"))
-	if replaced == 0 {
+	if replaced.Load() == 0 {
 		t.Fatal("nothing was read ahead")
 	}
 	if got := look.ask("rest", under(s, "/d/f3")); got != quoted(files["/d/f3"]) {
