@@ -17,16 +17,24 @@
 // A change is one statement: check, change, number, log and notification. One whose
 // answer is lost is sent again, for Options.Timeout, in a way that makes it once; only
 // when nothing is heard for so long does the error say that it is not known whether it
-// was done, and watchers are told to look again.
+// was done, and watchers are told to look again. What a program's writers change in a
+// namespace while two transactions are under way is made in one.
 //
 // # Watching
 //
 // Each namespace has a counter, which a change locks until its commit, and a log with
 // those numbers; so the log is in the order of commits and has no gaps. Watchers read
-// it when the server notifies them, and once a second in any case; a restart of the
+// it when they are notified, which a writer's program does after the commit, and once a
+// second in any case; a restart of the
 // server, a failover or a cut connection loses no event. Behind a pooler that shares
 // connections between transactions notifications do not arrive: then the log is read
 // every Options.PollInterval.
+//
+// # Searching
+//
+// Rows have the grams of their contents as numbers, in an index of the server. They are
+// made in the background when a search meets many files without, by a program that may
+// write; until then, and after each change, a file is a candidate of every search.
 //
 // # Replicas
 //
