@@ -28,9 +28,6 @@ func newNotifier() *notifier {
 	return &notifier{sender: rand.Int64(), pending: map[string]int64{}}
 }
 
-// notifyEvery is the least time between two notifications.
-const notifyEvery = 500 * time.Microsecond
-
 const notifyAll = `select pg_notify('` + channel + `', p) from unnest($1::text[]) p`
 
 // tell has a change told soon.
@@ -66,7 +63,6 @@ func (n *notifier) send(ctx context.Context, d *database) {
 		if err != nil && ctx.Err() == nil {
 			d.opts.Logger.Warn("other programs could not be notified of changes, they find them by looking", "reason", reason(err))
 		}
-		wait(ctx, notifyEvery) // what comes meanwhile is told at once
 	}
 }
 
