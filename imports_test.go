@@ -161,9 +161,9 @@ var importRules = append([]importRule{
 		never:  []string{"github.com/jackc/..."},
 	},
 	{
-		reason: "servers that are started for tests are no part of what ships",
+		reason: "what is for tests is no part of what ships",
 		from:   append(library, "cmd/..."),
-		never:  []string{"internal/pgcluster"},
+		never:  []string{"internal/pgcluster", "internal/testsize"},
 	},
 	{
 		reason: "one package knows go-fuse",

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -176,7 +177,7 @@ func watchdog(t *testing.T) {
 func TestAheadWhileRewritten(t *testing.T) {
 	watchdog(t)
 	var ahead uint64
-	for n := range pick(3, 100) {
+	for n := range testsize.Pick(3, 3, 100) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			files := shelf(6, 40)
 			mem := newMem(t, files)

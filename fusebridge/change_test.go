@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
@@ -135,12 +136,12 @@ func TestCopiesWhileWriting(t *testing.T) {
 			writes.Add(1)
 		}
 	})
-	for range pick(5, 40) {
+	for range testsize.Pick(5, 5, 40) {
 		if out, err := tryRun(t, "tar", "cf", filepath.Join(t.TempDir(), "a.tar"), "-C", s.Dir(), "."); err != nil || out != "" {
 			t.Errorf("tar: %v\n%.500s", err, out)
 		}
 	}
-	for range pick(2, 10) {
+	for range testsize.Pick(2, 2, 10) {
 		copied := t.TempDir()
 		if out, err := tryRun(t, "rsync", "-a", s.Dir()+"/", copied); err != nil || out != "" {
 			t.Errorf("rsync: %v\n%.500s", err, out)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -100,7 +101,7 @@ func manyNames() []string {
 }
 
 // loops is how often a freshness test changes and looks.
-func loops() int { return pick(300, 10_000) }
+func loops() int { return testsize.Pick(300, 300, 10_000) }
 
 func freshSeed() map[string]string {
 	seed := map[string]string{"/d/over": body(0, 1), "/d/same": body(0, 300), "/b/x/below": body(0, 1)}

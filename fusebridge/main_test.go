@@ -79,15 +79,6 @@ func runAndLook(m *testing.M) int {
 	return code
 }
 
-// pick returns how often a test repeats what it does: with GOLIATHFS_FULL set in the
-// environment as often as the figures in the documentation say.
-func pick(usual, full int) int {
-	if os.Getenv("GOLIATHFS_FULL") != "" {
-		return full
-	}
-	return usual
-}
-
 // needFuse skips a test, with the reason, where nothing can be mounted.
 func needFuse(t testing.TB) {
 	t.Helper()

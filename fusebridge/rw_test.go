@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/walk"
 )
@@ -358,11 +359,11 @@ func TestLikeNative(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for seed := range pick(1, 100) {
+	for seed := range testsize.Pick(1, 1, 100) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			mem := newMem(t, nil)
 			s := mount(t, mem, writable(t))
-			if out, err := tryRun(t, "python3", script, s.Dir(), t.TempDir(), fmt.Sprint(seed), fmt.Sprint(pick(1500, 4000))); err != nil {
+			if out, err := tryRun(t, "python3", script, s.Dir(), t.TempDir(), fmt.Sprint(seed), fmt.Sprint(testsize.Pick(1500, 1500, 4000))); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})

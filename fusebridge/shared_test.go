@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -48,7 +49,7 @@ func TestAppendersShareOneBuffer(t *testing.T) {
 	mem := newMem(t, map[string]string{"/f": ""})
 	s := mount(t, mem, writable(t))
 	const programs = 6
-	lines := pick(60, 1000)
+	lines := testsize.Pick(60, 60, 1000)
 	var running []io.Reader
 	for p := range programs {
 		_, out, _ := child(t, "lines", under(s, "/f"), fmt.Sprint(p), fmt.Sprint(lines))
@@ -113,7 +114,7 @@ func TestWriteWhileNamesChange(t *testing.T) {
 			s := mount(t, mem, writable(t))
 			in, changed, _ := child(t, other, under(s, "/f"), under(s, "/g"))
 			const programs = 2
-			lines := pick(500, 10000)
+			lines := testsize.Pick(500, 500, 10000)
 			var running []io.Reader
 			for p := range programs {
 				_, out, _ := child(t, "lines", under(s, "/f"), fmt.Sprint(p), fmt.Sprint(lines))
@@ -150,7 +151,7 @@ func TestWriteWhileNamesChange(t *testing.T) {
 func TestAppendWithAgent(t *testing.T) {
 	mem := newMem(t, map[string]string{"/f": ""})
 	s := mount(t, mem, writable(t))
-	lines := pick(100, 2000)
+	lines := testsize.Pick(100, 100, 2000)
 	_, out, _ := child(t, "lines", under(s, "/f"), "p", fmt.Sprint(lines))
 	told := make(chan []string)
 	go func() {
@@ -237,7 +238,7 @@ func TestSyncedIsSeen(t *testing.T) {
 	for _, how := range []string{"close", "keep open"} {
 		t.Run(how, func(t *testing.T) {
 			s := mount(t, newMem(t, map[string]string{"/f": "old"}), writable(t))
-			_, out, _ := child(t, "sync", under(s, "/f"), fmt.Sprint(pick(200, 5000)), how)
+			_, out, _ := child(t, "sync", under(s, "/f"), fmt.Sprint(testsize.Pick(200, 200, 5000)), how)
 			if got, err := out.ReadString('\n'); err != nil || got != "stale: 0\n" {
 				t.Errorf("the program says %q, %v", got, err)
 			}

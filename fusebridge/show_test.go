@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -225,7 +226,7 @@ func TestShapes(t *testing.T) {
 		}
 	})
 	t.Run("wide", func(t *testing.T) {
-		n := pick(50_000, 1_000_000)
+		n := testsize.Pick(50_000, 50_000, 1_000_000)
 		files := make(map[string]string, n)
 		for i := range n {
 			files[fmt.Sprintf("/all/%07d", i)] = "x"

@@ -18,6 +18,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/fusebridge"
 	"github.com/goliathfs/goliathfs/internal/pgcluster"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 )
 
 // TestMachines mounts one namespace on two machines, which are network namespaces that
@@ -25,7 +26,7 @@ import (
 // over. Each mount shows every state whole, and none older than one it has shown. How
 // long after a write that is, is printed.
 func TestMachines(t *testing.T) {
-	writes := pick(0, 0, 2000)
+	writes := testsize.Pick(0, 0, 2000)
 	if writes == 0 {
 		t.Skip("without GOLIATHFS_FULL: it makes three network namespaces and a server")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/walk"
 )
@@ -64,7 +65,7 @@ func goSource(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := filepath.EvalSymlinks(filepath.Join(strings.TrimSpace(string(root)), "src", pick("debug", "debug", ".")))
+	src, err := filepath.EvalSymlinks(filepath.Join(strings.TrimSpace(string(root)), "src", testsize.Pick("debug", "debug", ".")))
 	if err != nil {
 		t.Fatal(err)
 	}

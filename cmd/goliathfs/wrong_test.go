@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/internal/visible"
 )
 
@@ -91,7 +92,7 @@ func TestWrongUse(t *testing.T) {
 		t.Run(verb.Name(), func(t *testing.T) {
 			makeWrongPlace(t)
 			for i, words := range wrongUses(t, verb) {
-				if i%pick(3, 3, 1) != 0 {
+				if i%testsize.Pick(3, 3, 1) != 0 {
 					continue
 				}
 				tried++

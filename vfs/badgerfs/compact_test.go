@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 )
@@ -48,7 +49,7 @@ func TestCompact(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	mib := pick(200, 200, 500)
+	mib := testsize.Pick(200, 200, 500)
 	churn(t, s, "/a", mib)
 	if before, err := s.DiskUse(t.Context()); err != nil || before < int64(mib)*8/10<<20 {
 		t.Fatalf("DiskUse after %d MiB of writes = %d, %v", mib, before, err)

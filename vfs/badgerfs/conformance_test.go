@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
@@ -14,7 +15,7 @@ import (
 // otherwise the stores in memory stand for what a wrapper does to any store.
 func TestBackend(t *testing.T) {
 	t.Parallel()
-	pick(conforms, conforms, vfstest.TestBackend)(t, config(func(t *testing.T, dir string, seed map[string]string) *badgerfs.FS {
+	testsize.Pick(conforms, conforms, vfstest.TestBackend)(t, config(func(t *testing.T, dir string, seed map[string]string) *badgerfs.FS {
 		s := open(t, dir, &badgerfs.Options{Relaxed: true})
 		vfstest.Seed(t, s, seed)
 		return s
@@ -34,7 +35,7 @@ func conforms(t *testing.T, cfg vfstest.Config) {
 // others on new stores.
 func TestBackendAfterKill(t *testing.T) {
 	t.Parallel()
-	every := pick(8, 4, 1)
+	every := testsize.Pick(8, 4, 1)
 	n := rand.IntN(every)
 	conforms(t, config(func(t *testing.T, dir string, seed map[string]string) *badgerfs.FS {
 		if n++; n%every != 0 {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/batchread"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -37,7 +38,7 @@ func TestFlip(t *testing.T) {
 	copyTree(t, dir, killed)
 	for name, base := range map[string]string{"closed": closed, "killed": killed} {
 		t.Run(name, func(t *testing.T) {
-			for range pick(4, 8, 200) {
+			for range testsize.Pick(4, 8, 200) {
 				flipOne(t, base, files)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/gramindex"
@@ -399,7 +400,7 @@ func indexForever(ctx context.Context, dir string, out io.Writer) error {
 func TestKillWhileIndexing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	ready, rounds := 0, pick(2, 5, 30)
+	ready, rounds := 0, testsize.Pick(2, 5, 30)
 	for range rounds {
 		p := start(t, "index", dir)
 		for range 1 + rand.IntN(40) {

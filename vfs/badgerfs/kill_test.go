@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 )
@@ -112,7 +113,7 @@ func TestKill(t *testing.T) {
 		t.Run(role, func(t *testing.T) {
 			dir := t.TempDir()
 			known := map[string]*state{}
-			for range pick(2, 4, 30) {
+			for range testsize.Pick(2, 4, 30) {
 				killWriter(t, role, dir, known)
 				verifyKilled(t, dir, known)
 			}

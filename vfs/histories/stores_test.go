@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
@@ -119,10 +120,7 @@ var worlds = map[string]func(t *testing.T, kind string) world{
 
 // rounds is how many histories of a kind are played.
 func rounds(few int) int {
-	if os.Getenv("GOLIATHFS_FULL") != "" {
-		return few * 20
-	}
-	return few
+	return testsize.Pick(few, few, few*20)
 }
 
 // play plays histories one after the other, each on a new store.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/journalfs"
 )
@@ -44,7 +45,7 @@ func TestFlippedBit(t *testing.T) {
 	}
 	was := contents(t, at(t, whole, journalfs.Moment{}))
 	ends := 0 // flips in the last byte of a record, which says nothing
-	for range pick(50, 150, 20000) {
+	for range testsize.Pick(50, 150, 20000) {
 		place := rand.IntN(len(text))
 		text[place] ^= 1 << rand.IntN(8)
 		if err := os.WriteFile(name, text, 0o600); err != nil {
@@ -100,7 +101,7 @@ func TestCutAnywhere(t *testing.T) {
 	t.Parallel()
 	text := written(t, 1200)
 	name := filepath.Join(t.TempDir(), "journal")
-	for range pick(20, 60, 2000) {
+	for range testsize.Pick(20, 60, 2000) {
 		cut := rand.IntN(len(text) + 1)
 		left := text[:cut:cut]
 		if rand.IntN(2) == 0 && cut > 512 {

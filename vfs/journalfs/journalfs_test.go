@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/journalfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
@@ -100,7 +101,7 @@ func conforms(t *testing.T, cfg vfstest.Config) {
 
 func TestBackend(t *testing.T) {
 	t.Parallel()
-	pick(conforms, conforms, vfstest.TestBackend)(t, vfstest.Config{
+	testsize.Pick(conforms, conforms, vfstest.TestBackend)(t, vfstest.Config{
 		BuiltIn: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
 			j := open(t, filepath.Join(t.TempDir(), "journal"), &journalfs.Options{Relaxed: true})
@@ -112,7 +113,7 @@ func TestBackend(t *testing.T) {
 // The files at a moment are a backend like any other.
 func TestSnapshotBackend(t *testing.T) {
 	t.Parallel()
-	pick(conforms, conforms, vfstest.TestBackend)(t, vfstest.Config{
+	testsize.Pick(conforms, conforms, vfstest.TestBackend)(t, vfstest.Config{
 		ReadOnly: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
 			name := filepath.Join(t.TempDir(), "journal")
@@ -168,7 +169,7 @@ func TestEveryMoment(t *testing.T) {
 		state map[string]vfs.File
 	}
 	var moments []moment
-	for n := range pick(1500, 2500, 20000) {
+	for n := range testsize.Pick(1500, 2500, 20000) {
 		before := maps.Clone(state)
 		step(t, b, state, n)
 		if rand.IntN(100) == 0 || n < 5 {
@@ -207,7 +208,7 @@ func TestLog(t *testing.T) {
 	b := wrap(t, memory(t, map[string]string{"/seed": "s"}), open(t, name, &journalfs.Options{Now: clock()}))
 	var want []string
 	rev := vfs.Revision("")
-	for n := range pick(1200, 3000, 3000) {
+	for n := range testsize.Pick(1200, 3000, 3000) {
 		info, err := vfs.Write(t.Context(), b, "/a/b", strings.Repeat("x", n%9), rev)
 		if err != nil {
 			t.Fatal(err)
@@ -445,17 +446,4 @@ func checked(t testing.TB, name string, damaged int) []error {
 		t.Errorf("check: %v, %d damaged places %v, want %d", err, len(found), found, damaged)
 	}
 	return found
-}
-
-// pick returns how much a test does: little with -short, as much as the figures in
-// the documentation say with GOLIATHFS_FULL set in the environment.
-func pick[T any](short, usual, full T) T {
-	switch {
-	case testing.Short():
-		return short
-	case os.Getenv("GOLIATHFS_FULL") != "":
-		return full
-	default:
-		return usual
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/journalfs"
@@ -89,7 +90,7 @@ func TestKill(t *testing.T) {
 	name := filepath.Join(dir, "journal")
 	told := map[string]string{} // revision to the line that told it
 	var revisions int
-	for round := range pick(3, 10, 200) {
+	for round := range testsize.Pick(3, 10, 200) {
 		for _, line := range killed(t, dir) {
 			told[strings.Fields(line)[1]] = line
 			revisions++

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -46,7 +47,7 @@ func source(b *testing.B, n int) []vfs.File {
 func BenchmarkSearch(b *testing.B) {
 	url := database(b)
 	s := open(b, url, nil)
-	files := source(b, pick(2000, 20_000, 100_000))
+	files := source(b, testsize.Pick(2000, 20_000, 100_000))
 	begun := time.Now()
 	if err := s.Restore(b.Context(), files); err != nil {
 		b.Fatal(err)

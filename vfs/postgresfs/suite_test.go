@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/postgresfs"
@@ -86,7 +87,7 @@ func conforms(t *testing.T, cfg vfstest.Config) {
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	url := with(t, suite(t), "pool_max_conn_idle_time", "1s", "pool_health_check_period", "500ms") // the suite opens many
-	pick(conforms, conforms, vfstest.TestBackend)(t, config(t, func(t *testing.T, opts *postgresfs.Options) *postgresfs.FS {
+	testsize.Pick(conforms, conforms, vfstest.TestBackend)(t, config(t, func(t *testing.T, opts *postgresfs.Options) *postgresfs.FS {
 		return open(t, url, opts)
 	}))
 }
@@ -107,7 +108,7 @@ func serializable(c *pgxpool.Config) {
 // with each other are tried at once, and with GOLIATHFS_FULL each alone as well.
 func TestPools(t *testing.T) {
 	both := map[string][]setting{"one simple": {one, simple}}
-	for name, settings := range pick(both, both, map[string][]setting{"one simple": {one, simple}, "one": {one}, "simple": {simple}, "serializable": {serializable}}) {
+	for name, settings := range testsize.Pick(both, both, map[string][]setting{"one simple": {one, simple}, "one": {one}, "simple": {simple}, "serializable": {serializable}}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			conforms(t, over(t, settings...))

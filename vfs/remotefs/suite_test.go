@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
@@ -126,7 +127,7 @@ func TestUnix(t *testing.T) {
 // TestTCP runs the suite behind wrappers, as TestUnix does, with GOLIATHFS_FULL only.
 func TestTCP(t *testing.T) {
 	file := tokenFile(t, token)
-	conforms(t, pick(alone, alone, vfstest.TestBackend), &remotefs.DialOptions{TokenFile: file}, func(t *testing.T, b vfs.Backend) string {
+	conforms(t, testsize.Pick(alone, alone, vfstest.TestBackend), &remotefs.DialOptions{TokenFile: file}, func(t *testing.T, b vfs.Backend) string {
 		l := listen(t, "tcp:127.0.0.1:0")
 		serve(t, l, b, &remotefs.ServeOptions{Writable: true, TokenFile: file})
 		return "tcp:" + l.Addr().String()

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 )
@@ -151,7 +152,7 @@ func TestBesideTheSQLiteCommand(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "x.db")
 	s := open(t, file, nil)
-	n := pick(120, 120, 300)
+	n := testsize.Pick(120, 120, 300)
 	cmd := exec.CommandContext(t.Context(), command, "-bail", file)
 	cmd.Stdin = strings.NewReader(commandScript(n))
 	done := make(chan error, 1)

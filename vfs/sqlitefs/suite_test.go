@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3/driver"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
@@ -58,7 +59,7 @@ func (o *opened) file(b vfs.Backend) string {
 // there no database is made on the disk for each rule.
 func TestFile(t *testing.T) {
 	stores := opened{files: map[vfs.Backend]string{}}
-	pick(conforms, conforms, vfstest.TestBackend)(t, vfstest.Config{
+	testsize.Pick(conforms, conforms, vfstest.TestBackend)(t, vfstest.Config{
 		BuiltIn: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
 			file := filepath.Join(t.TempDir(), "files.db")

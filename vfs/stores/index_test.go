@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/gramindex"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
@@ -81,7 +82,7 @@ func TestPagesIndexed(t *testing.T) {
 }
 
 // grown is how many files the store of TestGrow has in the end.
-func grown() int { return pick(3_000, 3_000, 200_000) }
+func grown() int { return testsize.Pick(3_000, 3_000, 200_000) }
 
 // wordOf is in file i and nowhere else.
 func wordOf(i int) string { return fmt.Sprintf("word-%d.", i) }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 )
@@ -35,7 +36,7 @@ func TestKill(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			begun, writes := time.Now(), 0
-			rounds := pick(10, 30, 200)
+			rounds := testsize.Pick(10, 30, 200)
 			var l *ledger
 			var dir string
 			var opened bool // by a process that lived to tell, or by this one
@@ -129,7 +130,7 @@ func TestKillServer(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			dir, l := t.TempDir(), newLedger()
-			for round := range pick(2, 8, 40) {
+			for round := range testsize.Pick(2, 8, 40) {
 				j := job{Role: "serve", Kind: kind, Dir: dir, Addr: "unix:" + filepath.Join(t.TempDir(), "s"), Options: options{Relaxed: round%2 == 1}}
 				if err := killServer(t.Context(), j, l); err != nil {
 					t.Fatalf("round %d: %v", round, err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
@@ -249,7 +250,7 @@ func testPages(t *testing.T, seed uint64, s changeable, indexed vfs.Backend) {
 }
 
 // seeds is how many random stores are searched, few unless all are asked for.
-func seeds(few uint64) uint64 { return pick(few, few, 60) }
+func seeds(few uint64) uint64 { return testsize.Pick(few, few, 60) }
 
 // An exact filter, over a store in memory, some of whose files are not text.
 func TestPagesFiltered(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -33,7 +34,7 @@ func TestPowerLoss(t *testing.T) {
 		for _, relaxed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s relaxed=%v", kind, relaxed), func(t *testing.T) {
 				t.Parallel()
-				j := job{Role: "power", Kind: kind, Dir: t.TempDir(), Rounds: pick(2, 2, 6), Options: options{Relaxed: relaxed}}
+				j := job{Role: "power", Kind: kind, Dir: t.TempDir(), Rounds: testsize.Pick(2, 2, 6), Options: options{Relaxed: relaxed}}
 				t.Log(j.finish(t))
 			})
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 	"github.com/goliathfs/goliathfs/vfs/walk"
@@ -39,7 +40,7 @@ func stressTime(t *testing.T) time.Duration {
 		}
 		return d
 	}
-	return pick(300*time.Millisecond, 500*time.Millisecond, 3*time.Second)
+	return testsize.Pick(300*time.Millisecond, 500*time.Millisecond, 3*time.Second)
 }
 
 // TestStress has two processes of 32 goroutines each write files of their own

@@ -13,6 +13,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/goliathfs/goliathfs/fusebridge/internal/overlay"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -134,11 +135,7 @@ func (s *sides) end() {
 
 // TestTwoSides does the same with programs of chance.
 func TestTwoSides(t *testing.T) {
-	programs := 100
-	if os.Getenv("GOLIATHFS_FULL") != "" {
-		programs = 3_000
-	}
-	for seed := range programs {
+	for seed := range testsize.Pick(100, 100, 3_000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
 			s := newSides(t)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/gitignore"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 )
 
 func rules(t testing.TB, files map[string]string) *gitignore.Rules {
@@ -80,11 +81,7 @@ func TestAsGit(t *testing.T) {
 	if err != nil {
 		t.Skip("git is not installed, so there is nothing to compare with")
 	}
-	seeds := uint64(25)
-	if os.Getenv("GOLIATHFS_FULL") != "" {
-		seeds = 1000
-	}
-	for seed := range seeds {
+	for seed := range testsize.Pick[uint64](25, 25, 1000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		dir := t.TempDir()
 		run := func(args ...string) string {

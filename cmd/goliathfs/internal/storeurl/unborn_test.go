@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
 )
@@ -34,7 +35,7 @@ func TestUnbornStore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it makes hundreds of databases")
 	}
-	pick(conforms, conforms, vfstest.TestBackend)(t, vfstest.Config{
+	testsize.Pick(conforms, conforms, vfstest.TestBackend)(t, vfstest.Config{
 		NoWatch: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
 			b := first(t, "sqlite:"+storeurl.Escape(filepath.Join(t.TempDir(), "s.db")))
