@@ -140,7 +140,8 @@ func (f *follower) add(ctx context.Context, e vfs.Event) error {
 		return err
 	}
 	defer release()
-	if e.Old != nil && !f.journal.has(e.Path, e.Old.Revision) {
+	// Behind what has replaced it an old revision would be the newest.
+	if e.Old != nil && !f.journal.has(e.Path, e.Old.Revision) && !f.journal.has(e.Path, e.Info.Revision) {
 		if err := f.addFile(e.Path, *e.Old); err != nil {
 			return err
 		}

@@ -123,6 +123,41 @@ func TestFollowAndWrap(t *testing.T) {
 	has(t, name, inside, revisions)
 }
 
+// What was in the journal before it was opened again is not taken for news.
+func TestFollowAndWrapAgain(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "journal")
+	inside := memory(t, map[string]string{"/kept": "a", "/changed": "a", "/removed": "a"})
+	revisions := map[vfs.Revision]bool{}
+	for range 3 {
+		j := open(t, name, &journalfs.Options{Relaxed: true})
+		b := wrap(t, inside, j)
+		stop := following(t, inside, j)
+		for _, path := range []string{"/changed", "/removed"} {
+			info, err := vfs.Stat(t.Context(), b, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			revisions[info.Revision] = true
+			if path == "/removed" {
+				if err := vfs.Remove(t.Context(), b, path, info.Revision); err != nil {
+					t.Fatal(err)
+				}
+				info.Revision = ""
+			}
+			if info, err = vfs.Write(t.Context(), b, path, "b", info.Revision); err != nil {
+				t.Fatal(err)
+			}
+			revisions[info.Revision] = true
+		}
+		stop()
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has(t, name, inside, revisions)
+}
+
 // mute is a store that tells of changes as another process's: late, and without what
 // was replaced.
 type mute struct {
@@ -168,6 +203,35 @@ func TestFollowSaysWhatIsMissing(t *testing.T) {
 		if e.Kind == journalfs.Missed && e.Revision != first {
 			t.Errorf("missed is %s, want %s", e.Revision, first)
 		}
+	}
+}
+
+// What others wrote, and was replaced through the journal before a follower heard of it,
+// does not come behind what replaced it.
+func TestFollowHearsLate(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "journal")
+	inside := &mute{FS: memory(t, nil)}
+	j := open(t, name, nil)
+	b := wrap(t, inside, j)
+	stop := following(t, inside, j)
+	others, err := inside.Write(t.Context(), "/a", "others", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := vfs.Write(t.Context(), b, "/a", "own", others.Revision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell := *inside.fn.Load()
+	tell(vfs.Event{Path: "/a", Info: others})
+	tell(vfs.Event{Path: "/a", Info: own, Old: &vfs.File{Info: others, Content: "others"}})
+	stop()
+	if diff := cmp.Diff([]string{"base /", "write /a", "missed /a"}, kinds(t, name)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(contents(t, inside), contents(t, at(t, name, journalfs.Moment{}))); diff != "" {
+		t.Errorf("the newest moment (-store +journal):\n%s", diff)
 	}
 }
 

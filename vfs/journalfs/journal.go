@@ -222,14 +222,18 @@ func (j *Journal) addLocked(e entry, content string) error {
 		return j.broken
 	}
 	e.time = j.opts.Now().UnixMilli()
+	old, there := j.w.live[e.path]
 	if err := j.w.put(e, content); err != nil {
 		return fmt.Errorf("the journal cannot be written: %w", err)
 	}
 	if e.kind != Gap {
 		delete(j.owed, e.path)
 	}
-	if e.kind == Write || e.kind == Missed {
+	switch {
+	case e.kind == Missed:
 		j.told.add(e.path, e.revision)
+	case there && (e.kind == Write || e.kind == Removal):
+		j.told.add(e.path, old.revision)
 	}
 	j.disk.add()
 	if j.w.due() {
@@ -241,11 +245,11 @@ func (j *Journal) addLocked(e entry, content string) error {
 	return nil
 }
 
-// has reports whether a revision was added, not long ago.
+// has reports whether a revision is here, or was until not long ago. "" never is.
 func (j *Journal) has(path string, rev vfs.Revision) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.w.live[path].revision == rev || j.told.has(path, rev)
+	return rev != "" && (j.w.live[path].revision == rev || j.told.has(path, rev))
 }
 
 // owe notes that a path's last change may be in the store and is not here.
@@ -281,8 +285,8 @@ func (j *Journal) fail(err error) {
 	}
 }
 
-// told remembers the revisions that were added last, so that what a follower sees of
-// them is not added again.
+// told remembers the revisions that were replaced, removed or missed last, so that what
+// a follower hears of them is not added again. Those that files have are in the table.
 type told struct {
 	seed maphash.Seed
 	set  map[uint64]bool
