@@ -133,24 +133,29 @@ func (f *follower) look(ctx context.Context) error {
 }
 
 // add adds one change. A revision that was replaced before it could be read comes with
-// the event of what replaced it, if the store tells that.
+// the event of what replaced it, if the store tells that. Where a look was ahead of the
+// event, the journal has what came of it, and what is older comes too late.
 func (f *follower) add(ctx context.Context, e vfs.Event) error {
 	release, err := f.journal.takeTurn(ctx, e.Path)
 	if err != nil {
 		return err
 	}
 	defer release()
+	now, err := f.in.Read(ctx, e.Path)
+	if err != nil && !errors.Is(err, vfs.ErrNotFound) && !errors.Is(err, vfs.ErrNotText) {
+		return err
+	}
+	if err != nil {
+		now = vfs.File{}
+	}
 	// Behind what has replaced it an old revision would be the newest.
-	if e.Old != nil && !f.journal.has(e.Path, e.Old.Revision) && !f.journal.has(e.Path, e.Info.Revision) {
+	ahead := now.Revision != "" && now.Revision == f.journal.known(e.Path) || f.journal.has(e.Path, e.Info.Revision)
+	if e.Old != nil && !ahead && !f.journal.has(e.Path, e.Old.Revision) {
 		if err := f.addFile(e.Path, *e.Old); err != nil {
 			return err
 		}
 	}
 	if err := f.addMissed(e.Path); err != nil {
-		return err
-	}
-	now, err := f.in.Read(ctx, e.Path)
-	if err != nil && !errors.Is(err, vfs.ErrNotFound) && !errors.Is(err, vfs.ErrNotText) {
 		return err
 	}
 	switch rev := e.Info.Revision; {
@@ -159,12 +164,12 @@ func (f *follower) add(ctx context.Context, e vfs.Event) error {
 			return nil
 		}
 		return f.journal.addOnce(entry{kind: Removal, path: e.Path}, "")
+	case rev == now.Revision: // also once more, after what it had been seen ahead of
+		return f.addFile(e.Path, now)
 	case f.journal.has(e.Path, rev):
 		return nil
 	case errors.Is(err, vfs.ErrNotText):
 		return f.journal.miss(ctx, f.in, e.Path, err.Error())
-	case now.Revision == rev:
-		return f.addFile(e.Path, now)
 	default:
 		f.pending[e.Path] = append(f.pending[e.Path], rev)
 		return nil

@@ -235,6 +235,65 @@ func TestFollowHearsLate(t *testing.T) {
 	}
 }
 
+// busy is a store that is written to while it is looked through.
+type busy struct {
+	*memfs.FS
+	meanwhile func() // called once, before the first page
+}
+
+func (b *busy) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {
+	if meanwhile := b.meanwhile; meanwhile != nil {
+		b.meanwhile = nil
+		meanwhile()
+	}
+	return b.FS.List(ctx, dir, opts)
+}
+
+// What was told before a look found what came of it takes the journal back to nothing
+// older: not with the first look, and not with one of a journal that has the files.
+func TestFollowWhileLooking(t *testing.T) {
+	t.Parallel()
+	steps := map[string][]string{ // "" removes the file
+		"written once":         {"2"},
+		"written twice":        {"2", "3"},
+		"removed":              {""},
+		"removed and made":     {"", "2"},
+		"made twice":           {"", "2", "", "3"},
+		"written and removed":  {"2", ""},
+		"removed, and written": {"", "2", "3"},
+	}
+	for what, texts := range steps {
+		for _, known := range []bool{false, true} {
+			name := filepath.Join(t.TempDir(), "journal")
+			b := &busy{FS: memory(t, map[string]string{"/f": "1", "/still": "x"})}
+			if known {
+				j := open(t, name, nil)
+				wrap(t, b, j)
+				if err := j.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.meanwhile = func() {
+				for _, text := range texts {
+					info, err := b.Stat(t.Context(), "/f")
+					if text == "" {
+						err = b.Remove(t.Context(), "/f", info.Revision)
+					} else {
+						_, err = b.Write(t.Context(), "/f", text, info.Revision)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			following(t, b, open(t, name, nil))()
+			if diff := cmp.Diff(contents(t, b), contents(t, at(t, name, journalfs.Moment{}))); diff != "" {
+				t.Errorf("%s while it was looked through, known %v, the newest moment (-store +journal):\n%s", what, known, diff)
+			}
+		}
+	}
+}
+
 func TestFollowRefuses(t *testing.T) {
 	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "journal"), nil)
