@@ -54,6 +54,30 @@ func TestScenarioErrors(t *testing.T) {
 	}
 }
 
+// What does not go as scripted is told at the script that it is of.
+func TestProblemsSayWhichScript(t *testing.T) {
+	for _, tt := range []struct{ name, wire, want string }{
+		{"never used", "  - {when: Hello, model: [{text: x}]}\n  - {when: Goodbye, model: [{text: x}]}\n",
+			`s.txtar:5:6: script 2 (when "Goodbye") was never used: no conversation began that fits it`},
+		{"another took its conversation", "  - {model: [{text: x}]}\n  - {when: Hello, model: [{text: x}]}\n",
+			`s.txtar:5:6: script 2 (when "Hello") was never used: the conversation that fits it took script 1 (for every conversation), which is looked at before it`},
+		{"left over", "  - {when: Title, side: true, model: [{text: x}]}\n  - {model: [{text: x}, {text: y}]}\n",
+			"s.txtar:5:6: script 2 (for every conversation): only 1 of 2 replies were asked for"},
+		{"cannot be given", "  - {when: Title, side: true, model: [{text: x}]}\n  - {model: [{toolCall: {name: readFile, input: {path: /a, cursor: <cursor:1>}}}]}\n",
+			"s.txtar:5:6: reply 1 of script 2 (for every conversation): <cursor:1> has not been shown"},
+		{"none", "  - {when: Goodbye, side: true, model: [{text: x}]}\n  - {when: Goodbye, model: [{text: x}]}\n",
+			"s.txtar:4:6: no script fits the request"},
+	} {
+		agent := inGoKind(func(ctx context.Context, e blackbox.Endpoints) error {
+			_ = goAgent{protocol: wire.Chat, ask: "Hello"}.run(ctx, e) // what it is refused is told by the scenario
+			return nil
+		})
+		if _, err := replay(t, header+"wire:\n"+tt.wire, agent); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
 // An agent in Go that fails, panics, hangs or heeds nothing fails its scenario with
 // a sentence.
 func TestBadAgentsInGo(t *testing.T) {

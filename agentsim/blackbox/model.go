@@ -3,6 +3,7 @@ package blackbox
 import (
 	"bytes"
 	"net/http"
+	"slices"
 
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/agentsim/internal/golden"
@@ -80,5 +81,5 @@ func (m *Model) Report() (shown []byte, problems []string) {
 		s.conversation(h)
 	}
 	_, entries, _ := bytes.Cut(t.Golden(), []byte("\n\n"))
-	return entries, append(report.Problems, report.LeftOver...)
+	return entries, wire.Texts(slices.Concat(report.Problems, report.LeftOver))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/goliathfs/goliathfs/agentsim/blackbox"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 	"github.com/goliathfs/goliathfs/agentsim/wire/wireclient"
+	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
 
 // A model may be asked for its report while an agent asks it.
@@ -61,6 +62,44 @@ func TestModelReportsMeanwhile(t *testing.T) {
 	}
 	shown, problems := model.Report()
 	if !strings.Contains(string(shown), `"revision":"<rev:30>"`) || len(problems) > 0 {
+		t.Errorf("%s\n%v", shown, problems)
+	}
+}
+
+// An agent that has our tools from elsewhere has called them, though no result was
+// followed.
+func TestModelBesideOurTools(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.txtar")
+	text := header + "wire: [{model: [{toolCall: {name: grep, input: {pattern: x}}}, {text: Done.}]}]\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	model, err := blackbox.LoadModel(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoint, err := wire.Listen(model.Handler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer endpoint.Close()
+	ours, err := agenttool.New(agenttool.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	talk := wireclient.Talk{
+		Client:  &wireclient.Client{URL: endpoint.URL, Protocol: wire.Chat},
+		Request: wire.Request{Model: "m", Messages: []wire.Message{{Role: wire.User, Text: "Search."}}},
+		Call:    func(context.Context, wire.Call) (string, error) { return `{"matches":[],"nextCursor":null}`, nil },
+	}
+	for _, tool := range ours.Tools() {
+		talk.Request.Tools = append(talk.Request.Tools, wire.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.Schema})
+	}
+	if _, err := talk.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	shown, problems := model.Report()
+	if !strings.Contains(string(shown), "tokens, result of grep\n{\"matches\"") || len(problems) > 0 {
 		t.Errorf("%s\n%v", shown, problems)
 	}
 }

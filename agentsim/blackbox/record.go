@@ -114,11 +114,12 @@ func Record(ctx context.Context, opts RecordOptions) (*Recording, error) {
 	r.report = recorder.Report(wire.RecordOptions{
 		Tools: ownTools(tools.Tools()), CountTokens: res.count, NewNames: func() wire.Names { return newNames(known) },
 	})
-	r.Problems = append(r.Problems, r.report.Problems...)
+	said := wire.Texts(r.report.Problems)
+	r.Problems = append(r.Problems, said...)
 	switch {
 	case len(r.report.Conversations) > 0:
 	case r.Stopped != nil:
-		return nil, fmt.Errorf("%w, before it asked the model anything%s", r.Stopped, andProblems(r.report.Problems))
+		return nil, fmt.Errorf("%w, before it asked the model anything%s", r.Stopped, andProblems(said))
 	default:
 		return nil, fmt.Errorf("the agent asked the model nothing that could be recorded, see that it reads OPENAI_BASE_URL, ANTHROPIC_BASE_URL or OLLAMA_HOST, or give it {model} in its command%s", andProblems(r.Problems))
 	}

@@ -152,16 +152,15 @@ func runFunction(ctx context.Context, agent Agent, e Endpoints) *ending {
 // judge says what did not go as the scenario says. What follows from something
 // else is left out: an agent that was refused fails, and leaves replies over.
 func (s *script) judge(ctx context.Context, w *replay.World, show *show, report wire.Report, end *ending) error {
-	at := s.Wire[0].Pos
 	switch {
 	case len(report.Problems) > 0: // what the agent says of it repeats it
-		return at.Errorf("%s", strings.Join(report.Problems, "; "))
+		return s.at(report.Problems).Errorf("%s", strings.Join(wire.Texts(report.Problems), "; "))
 	case end.problem != nil:
-		return at.At(end.unmet(end.problem.Error()))
+		return s.Wire[0].Pos.At(end.unmet(end.problem.Error()))
 	case !s.Expect.ends(end):
 		return s.expectPos().At(end.unmet(s.Expect.status(end)))
 	case len(report.LeftOver) > 0:
-		return at.At(end.unmet(strings.Join(report.LeftOver, "; ")))
+		return s.at(report.LeftOver).At(end.unmet(strings.Join(wire.Texts(report.LeftOver), "; ")))
 	}
 	for _, h := range show.helds {
 		spec := &s.Wire[h.talk.Script]
@@ -170,6 +169,17 @@ func (s *script) judge(ctx context.Context, w *replay.World, show *show, report 
 		}
 	}
 	return s.expectPos().At(s.Expect.check(ctx, w, end))
+}
+
+// at is where the script of the first problem that has one is, or else the first
+// script.
+func (s *script) at(problems []wire.Problem) strictyaml.Pos {
+	for _, p := range problems {
+		if p.Script != wire.NoScript {
+			return s.Wire[p.Script].Pos
+		}
+	}
+	return s.Wire[0].Pos
 }
 
 // expectPos is where the expectations of the agent are, or else the scenario: one

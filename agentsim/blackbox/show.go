@@ -251,7 +251,10 @@ func (s *show) messageText(h *held, exchange, message int) string {
 }
 
 func (s *show) fate(r *shownResult) string {
-	if r.Result == nil {
+	switch {
+	case s.results.tools == nil: // of the agent's own tools nothing is known
+		return fmt.Sprintf(", result of %s", r.tool)
+	case r.Result == nil:
 		return fmt.Sprintf(", for %s, which was not called", r.tool)
 	}
 	return fmt.Sprintf(", result of %s, returned %d, %s", r.tool, r.Result.Tokens, r.Fate)

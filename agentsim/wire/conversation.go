@@ -212,8 +212,8 @@ func brief(text string) string {
 }
 
 // leftOver says which replies were never asked for.
-func (t *table) leftOver() []string {
-	var problems []string
+func (t *table) leftOver() []Problem {
+	var problems []Problem
 	for i, s := range t.scripts {
 		if s.Side {
 			continue
@@ -226,12 +226,22 @@ func (t *table) leftOver() []string {
 		}
 		switch {
 		case !t.isUsed(i):
-			problems = append(problems, fmt.Sprintf("script %d (%s) was never used: no conversation began that fits it", i+1, s.name()))
+			problems = append(problems, Problem{i, fmt.Sprintf("script %d (%s) was never used: %s", i+1, s.name(), t.unused(&s))})
 		case given < len(s.Replies):
-			problems = append(problems, fmt.Sprintf("script %d (%s): only %d of %d replies were asked for, the next would be %s", i+1, s.name(), given, len(s.Replies), s.Replies[given].String()))
+			problems = append(problems, Problem{i, fmt.Sprintf("script %d (%s): only %d of %d replies were asked for, the next would be %s", i+1, s.name(), given, len(s.Replies), s.Replies[given].String())})
 		}
 	}
 	return problems
+}
+
+// unused explains why no conversation took a script.
+func (t *table) unused(s *Script) string {
+	for _, c := range t.all {
+		if len(c.exchanges) > 0 && says(c.exchanges[0].Request, s.When) {
+			return fmt.Sprintf("the conversation that fits it took script %d (%s), which is looked at before it", c.script+1, t.scripts[c.script].name())
+		}
+	}
+	return "no conversation began that fits it"
 }
 
 // String describes a reply in one line.

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -43,11 +45,11 @@ func (d *decoder) decode(p Protocol, body []byte) (*Request, error) {
 	}
 	req, list, err := c.decode(body)
 	if err != nil {
-		return nil, fmt.Errorf("the body is no %s request: %w", p, err)
+		return nil, fmt.Errorf("the body is no %s request: %w", p, plain(err))
 	}
 	offered, err := d.offer(p, c, list)
 	if err != nil {
-		return nil, fmt.Errorf("the body is no %s request: its tools cannot be read: %w", p, err)
+		return nil, fmt.Errorf("the body is no %s request: its tools cannot be read: %w", p, plain(err))
 	}
 	req.Protocol, req.offer, req.Tools, req.own = p, offered, offered.tools, offered.own
 	for i := range req.Messages {
@@ -56,6 +58,16 @@ func (d *decoder) decode(p Protocol, body []byte) (*Request, error) {
 	req.liftSystem()
 	req.linkResults()
 	return req, nil
+}
+
+// plain says what JSON is of another form than it should be, without the names of
+// types in Go.
+func plain(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	return fmt.Errorf("%s cannot be of the JSON type %s", cmp.Or(wrong.Field, "the value"), wrong.Value)
 }
 
 // offer reads a list of tools, or finds what it was read as before.

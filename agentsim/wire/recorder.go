@@ -307,7 +307,7 @@ func itemsOf(stream bool, body []byte) (id string, found map[string]Message) {
 func (r *Recorder) problem(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.problems.add(text)
+	r.problems.add(Problem{NoScript, text})
 }
 
 // RecordOptions adjust Record; the zero value is the default.
@@ -340,7 +340,7 @@ func (r *Recorder) Report(opts RecordOptions) Report {
 		req := *one.req
 		req.Messages = slices.Clone(req.Messages)
 		if err := known.complete(&req); err != nil {
-			found = append(found, err.Error())
+			found = append(found, Problem{NoScript, err.Error()})
 			continue
 		}
 		if offers[req.offer] == nil { // the recorder has not known the tools, nor what counts them

@@ -143,7 +143,7 @@ func TestRecorderProblems(t *testing.T) {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	report := recorder.Report(wire.RecordOptions{})
-	if text := strings.Join(report.Problems, "\n"); !strings.Contains(text, "the model did not answer") || strings.Contains(text, "sk-secret") {
+	if text := strings.Join(wire.Texts(report.Problems), "\n"); !strings.Contains(text, "the model did not answer") || strings.Contains(text, "sk-secret") {
 		t.Errorf("%q", text)
 	}
 	if replies := report.Conversations[0].Exchanges[0].Replies; len(replies) != 1 || replies[0].Error.Status != http.StatusBadGateway {

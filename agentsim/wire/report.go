@@ -10,15 +10,36 @@ import (
 type Report struct {
 	// Conversations are in order of their scripts, whichever was asked first.
 	Conversations []Conversation
-	// Problems are sentences: requests that fitted nothing, endpoints that there
-	// are not, scripts that cannot be.
-	Problems []string
-	// LeftOver are sentences: replies that were not asked for. When both are empty
-	// all went as scripted.
-	LeftOver []string
+	// Problems are requests that fitted nothing, endpoints that there are not,
+	// scripts that cannot be.
+	Problems []Problem
+	// LeftOver are replies that were not asked for. When both are empty all went as
+	// scripted.
+	LeftOver []Problem
 	// Clients are the programs that asked, each as it names itself and its version,
 	// without what it says of the machine. A Recorder keeps none.
 	Clients []string
+}
+
+// Problem is something that did not go as scripted.
+type Problem struct {
+	Script int // whose it is, from 0; NoScript for none
+	Text   string
+}
+
+// NoScript is the script of a problem that is of none.
+const NoScript = -1
+
+// String is the sentence alone.
+func (p Problem) String() string { return p.Text }
+
+// Texts are the sentences of problems.
+func Texts(problems []Problem) []string {
+	var texts []string
+	for _, p := range problems {
+		texts = append(texts, p.Text)
+	}
+	return texts
 }
 
 // Conversation is one that was held.
@@ -97,7 +118,7 @@ func (m *Message) count(count func(string) int) int {
 func FourBytes(text string) int { return (len(text) + 3) / 4 }
 
 // report collects what the table has.
-func (t *table) report(problems []string) Report {
+func (t *table) report(problems []Problem) Report {
 	r := Report{Problems: problems, LeftOver: t.leftOver()}
 	ordered := slices.Clone(t.all)
 	slices.SortStableFunc(ordered, func(a, b *conversation) int {
@@ -116,23 +137,23 @@ func (t *table) report(problems []string) Report {
 }
 
 // problems collects sentences, each once, in order.
-type problems struct{ counts map[string]int }
+type problems struct{ counts map[Problem]int }
 
-func (p *problems) add(text string) {
+func (p *problems) add(problem Problem) {
 	if p.counts == nil {
-		p.counts = map[string]int{}
+		p.counts = map[Problem]int{}
 	}
-	p.counts[text]++
+	p.counts[problem]++
 }
 
-func (p *problems) list() []string {
-	var texts []string
-	for text, n := range p.counts {
+func (p *problems) list() []Problem {
+	var list []Problem
+	for problem, n := range p.counts {
 		if n > 1 {
-			text += fmt.Sprintf(" (%d times)", n)
+			problem.Text += fmt.Sprintf(" (%d times)", n)
 		}
-		texts = append(texts, text)
+		list = append(list, problem)
 	}
-	slices.Sort(texts)
-	return texts
+	slices.SortFunc(list, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Script, b.Script)) })
+	return list
 }

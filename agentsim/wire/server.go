@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -61,9 +62,9 @@ func NewServer(scripts []Script, opts *Options) *Server {
 func (s *Server) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []string
+	var found []Problem
 	if s.bad != nil {
-		found = append(found, s.bad.Error())
+		found = append(found, Problem{NoScript, s.bad.Error()})
 	}
 	r := s.table.report(append(found, s.problems.list()...))
 	r.Clients = s.clients.list()
@@ -83,7 +84,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case alsoServed(r.Method, path):
 		writeJSON(w, http.StatusOK, fixed[key])
 	default:
-		s.problem(fmt.Sprintf("the agent asked for %s %s, which a scripted model does not have", r.Method, r.URL.Path))
+		s.problem(NoScript, fmt.Sprintf("the agent asked for %s %s, which a scripted model does not have", r.Method, r.URL.Path))
 		writeJSON(w, http.StatusNotFound, openAIFailure(http.StatusNotFound, fmt.Sprintf("there is no %s %s here", r.Method, r.URL.Path)))
 	}
 }
@@ -130,10 +131,10 @@ func protocolOf(method, path string) (Protocol, bool) {
 	return "", false
 }
 
-func (s *Server) problem(text string) {
+func (s *Server) problem(script int, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.problems.add(text)
+	s.problems.add(Problem{script, text})
 }
 
 // read decodes the body of a request.
@@ -165,9 +166,22 @@ func (s *Server) countTokens(w http.ResponseWriter, r *http.Request) {
 
 // refuse answers a request that cannot be answered, and keeps why.
 func (s *Server) refuse(w http.ResponseWriter, c codec, err error) {
-	s.problem(err.Error())
+	script := NoScript
+	var of *scriptError
+	if errors.As(err, &of) {
+		script = of.script
+	}
+	s.problem(script, err.Error())
 	writeJSON(w, http.StatusBadRequest, c.failure(http.StatusBadRequest, err.Error()))
 }
+
+// scriptError is an error of what a script says.
+type scriptError struct {
+	script int // from 0
+	error
+}
+
+func (e *scriptError) Unwrap() error { return e.error }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := marshal(v)
@@ -237,7 +251,10 @@ func (s *Server) begin(ctx context.Context, req *Request, client string) (*conve
 			continue
 		}
 		a, err := s.next(talk, req, keys, retry)
-		return talk, a, err
+		if err != nil {
+			return talk, nil, &scriptError{talk.script, err}
+		}
+		return talk, a, nil
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -234,6 +235,20 @@ func TestServerProblems(t *testing.T) {
 			body, _ := io.ReadAll(resp.Body)
 			return fmt.Errorf("%d %s", resp.StatusCode, body)
 		}, "400", "the body is no messages request"},
+		{"another form", one, func(ctx context.Context, c *wireclient.Client) error {
+			resp, err := http.Post(c.URL+"/v1/chat/completions", "application/json", strings.NewReader(`{"messages":"x"}`))
+			if err != nil {
+				return err
+			}
+			return resp.Body.Close()
+		}, "", "the body is no chat request: messages cannot be of the JSON type string"},
+		{"no object", one, func(ctx context.Context, c *wireclient.Client) error {
+			resp, err := http.Post(c.URL+"/v1/chat/completions", "application/json", strings.NewReader(`[]`))
+			if err != nil {
+				return err
+			}
+			return resp.Body.Close()
+		}, "", "the body is no chat request: the value cannot be of the JSON type array"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server, url := serve(t, nil, tt.script)
@@ -251,7 +266,7 @@ func TestServerProblems(t *testing.T) {
 // report is all that did not go as scripted.
 func report(s *wire.Server) string {
 	r := s.Report()
-	return strings.Join(append(r.Problems, r.LeftOver...), "\n")
+	return strings.Join(wire.Texts(slices.Concat(r.Problems, r.LeftOver)), "\n")
 }
 
 // expect400 returns what the server refused a request with.
