@@ -74,6 +74,9 @@ func Record(ctx context.Context, opts RecordOptions) (*Recording, error) {
 	if len(opts.Command) == 0 {
 		return nil, errors.New("option Command names no program to record")
 	}
+	if err := opts.keyBefore(); err != nil {
+		return nil, err
+	}
 	recorder, err := wire.NewRecorder(opts.Upstream, nil)
 	if err != nil {
 		return nil, err

@@ -73,3 +73,21 @@ func TestRecordOfNumbers(t *testing.T) {
 		}
 	}
 }
+
+// What the scenario would hold in any case is known before the model is asked.
+func TestRecordFindsKeysBefore(t *testing.T) {
+	t.Setenv("MY_TOKEN", `to"ken-12345`)
+	for _, tt := range []struct {
+		command []string
+		files   map[string]string
+		want    string
+	}{
+		{[]string{"agent"}, map[string]string{"/a.md": "a\n", "/b.md": "It is to\"ken-12345.\n"}, "the file /b.md holds the value of MY_TOKEN"},
+		{[]string{"agent", `--token=to"ken-12345`}, nil, "the agent's command holds the value of MY_TOKEN"},
+	} {
+		_, err := blackbox.Record(t.Context(), blackbox.RecordOptions{Upstream: "http://127.0.0.1:1", Command: tt.command, Files: tt.files})
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v, want %q", err, tt.want)
+		}
+	}
+}

@@ -55,6 +55,20 @@ func (r *Recording) Scenario(description string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// keyBefore fails where the scenario would repeat a key whatever the agent does, for
+// that is better said before the model is asked.
+func (o *RecordOptions) keyBefore() error {
+	for _, path := range sortedPaths(o.Files) {
+		if name := keyIn(o.Files[path]); name != "" {
+			return fmt.Errorf("the file %s holds the value of %s, which the scenario would repeat, so the agent was not started: take it out of the file, or record with another key", path, name)
+		}
+	}
+	if name := keyIn(quote(o.Command)); name != "" {
+		return fmt.Errorf("the agent's command holds the value of %s, which the scenario would repeat, so the agent was not started: have the agent read the variable, or record with another key", name)
+	}
+	return nil
+}
+
 // Suspects are sentences about lines of a scenario that hold what looks like a
 // secret: what was recorded is the user's own, so it is told and not refused.
 func Suspects(scenario []byte) []string {
@@ -76,8 +90,11 @@ func keyIn(text string) string {
 		name, value, _ := strings.Cut(v, "=")
 		upper := strings.ToUpper(name)
 		named := slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASSW"}, func(part string) bool { return strings.Contains(upper, part) })
+		if !named || len(value) < 8 {
+			continue
+		}
 		inJSON := strings.Trim(quote(value), `"`) // as it stands in the scenario for the most part
-		if named && len(value) >= 8 && (strings.Contains(text, value) || strings.Contains(text, inJSON)) {
+		if strings.Contains(text, value) || strings.Contains(text, inJSON) {
 			return name
 		}
 	}
