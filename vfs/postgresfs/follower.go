@@ -181,6 +181,7 @@ func (s *FS) counter(ctx context.Context) (position, error) {
 func (s *FS) follow(ctx context.Context) {
 	timer := time.NewTimer(s.db.opts.PollInterval)
 	defer timer.Stop()
+	told := false // of the failure that lasts
 	for {
 		select {
 		case <-ctx.Done():
@@ -188,9 +189,14 @@ func (s *FS) follow(ctx context.Context) {
 		case <-s.space.wake:
 		case <-timer.C:
 		}
-		if errors.Is(s.catchUp(ctx), errClosed) {
+		err := s.catchUp(ctx)
+		if errors.Is(err, errClosed) {
 			return
 		}
+		if err != nil && !told && ctx.Err() == nil {
+			s.db.opts.Logger.Warn("changes of others cannot be looked for, watchers hear of them when they can", "namespace", s.space.name, "reason", err)
+		}
+		told = err != nil
 		timer.Reset(s.db.listener.interval(s.db.opts.PollInterval))
 	}
 }

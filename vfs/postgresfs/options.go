@@ -41,8 +41,8 @@ type Options struct {
 	NewRevision revision.Func
 	// Now is the clock that dates each write; nil means time.Now.
 	Now func() time.Time
-	// Logger is told when notifications do not arrive or a connection for them is
-	// lost; nil discards it.
+	// Logger is told when notifications do not arrive, a connection for them is lost,
+	// or the log cannot be read for watchers; nil discards it.
 	Logger *slog.Logger
 }
 
