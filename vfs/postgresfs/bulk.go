@@ -147,7 +147,7 @@ func (d *database) whole(ctx context.Context, opts pgx.TxOptions, op func(pgx.Tx
 	if err := d.ensure(ctx, conn); err != nil {
 		return d.explain(ctx, err)
 	}
-	return d.explain(ctx, pgx.BeginTxFunc(ctx, conn, opts, op))
+	return d.explain(ctx, d.upgraded(ctx, conn, pgx.BeginTxFunc(ctx, conn, opts, op)))
 }
 
 const (

@@ -178,10 +178,11 @@ func (d *database) once(ctx context.Context, op func(context.Context, querier) e
 		return err
 	}
 	if !d.explicit.Load() {
-		return op(ctx, conn)
+		return d.upgraded(ctx, conn, op(ctx, conn))
 	}
-	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted},
+	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted},
 		func(tx pgx.Tx) error { return op(ctx, tx) })
+	return d.upgraded(ctx, conn, err)
 }
 
 func (d *database) acquire(ctx context.Context) (*pgxpool.Conn, error) {

@@ -16,8 +16,9 @@ import (
 // A change that older programs can live with, such as a new index or a column with a
 // default, keeps the version and is made by statements that do nothing the second
 // time. Any other gets tables of a new name (_v2) and a new version in the same
-// transaction that copies the rows, so that an older program stops with a sentence
-// instead of writing where nobody looks.
+// transaction that copies the rows and renames the old ones, before it copies
+// (goliath_layout_v1 stays). So an older program stops with a sentence instead of
+// writing where nobody looks, also one that looked at the version long ago.
 const layout = 1
 
 // schema makes the tables. Each statement does nothing the second time.
@@ -86,7 +87,7 @@ func (d *database) ensure(ctx context.Context, q querier) error {
 	case err != nil:
 		return err
 	case newest > layout:
-		return &storeError{fmt.Sprintf("the tables are of version %d and this program knows version %d, so use a newer program", newest, layout), nil}
+		return later(newest)
 	}
 	var r rights
 	if err := r.look(ctx, q); err != nil {
@@ -97,6 +98,23 @@ func (d *database) ensure(ctx context.Context, q querier) error {
 	}
 	d.ready.Store(true)
 	return nil
+}
+
+func later(version int) error {
+	return &storeError{fmt.Sprintf("the tables are of version %d and this program knows version %d, so use a newer program", version, layout), nil}
+}
+
+// upgraded returns the failure of a statement, or that the tables which it does not find
+// have made way for those of a later version.
+func (d *database) upgraded(ctx context.Context, q querier, err error) error {
+	if code(err) != undefinedTable {
+		return err
+	}
+	if newest, failed := version(ctx, q); failed == nil && newest > layout {
+		d.ready.Store(false)
+		return later(newest)
+	}
+	return err
 }
 
 // ErrNoTables means that the database is there and has no tables of a store yet. It

@@ -155,6 +155,39 @@ func TestLaterVersion(t *testing.T) {
 	}
 }
 
+// Who has the store open while the tables are upgraded, as schema.go says how, is
+// refused from then on, and its writes go nowhere.
+func TestUpgradedWhileOpen(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	s := open(t, url, nil)
+	info := write(t, s, "/f", "first", "")
+	admin := connect(t, url)
+	run(t, admin, `do $$ begin
+		alter table goliath_files_v1 rename to goliath_files_v1_retired;
+		alter table goliath_namespaces_v1 rename to goliath_namespaces_v1_retired;
+		alter table goliath_changes_v1 rename to goliath_changes_v1_retired;
+		insert into goliath_layout_v1 values (2);
+	end $$`)
+	for _, op := range []struct {
+		name string
+		do   func() error
+	}{
+		{"a write", func() error { _, err := vfs.Write(t.Context(), s, "/f", "second", info.Revision); return err }},
+		{"a new file", func() error { _, err := vfs.Write(t.Context(), s, "/g", "new", ""); return err }},
+		{"a read", func() error { _, err := vfs.Read(t.Context(), s, "/f"); return err }},
+		{"a list", func() error { _, err := s.List(t.Context(), "/", vfs.ListOptions{}); return err }},
+	} {
+		if err := op.do(); err == nil || !strings.Contains(err.Error(), "version 2") || !strings.Contains(err.Error(), "newer program") {
+			t.Errorf("%s after the upgrade: %v", op.name, err)
+		}
+	}
+	var n int
+	if err := admin.QueryRow(t.Context(), `select count(*) from goliath_changes_v1_retired`).Scan(&n); err != nil || n != 1 {
+		t.Errorf("%d changes in the old tables, want 1: %v", n, err)
+	}
+}
+
 // Paths and namespaces have the order of UTF-16 code units in a database that sorts as
 // people do.
 func TestLinguisticCollation(t *testing.T) {
@@ -240,6 +273,33 @@ func TestWithoutNotifications(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the logger was told %q", log)
 		}
+	}
+}
+
+// Who watches and may not read the log any more hears nothing, so the logger is told
+// why, once, and watchers miss nothing when that is over.
+func TestUnreadableLog(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	log := &lines{}
+	s := open(t, url, &postgresfs.Options{PollInterval: 5 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	writer := open(t, url, nil)
+	events := watch(t, s, "/")
+	admin := connect(t, url)
+	run(t, admin, `alter table goliath_changes_v1 rename column tag to tug`)
+	const says = "cannot be looked for"
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(log.String(), says); <-time.After(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the logger was told %q", log)
+		}
+	}
+	run(t, admin, `alter table goliath_changes_v1 rename column tug to tag`)
+	info := write(t, writer, "/f", "x", "")
+	if e := <-events; e.Info != info {
+		t.Errorf("told %+v, want %+v", e, info)
+	}
+	if n := strings.Count(log.String(), says); n != 1 {
+		t.Errorf("the logger was told %d times: %s", n, log)
 	}
 }
 

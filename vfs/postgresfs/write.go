@@ -230,7 +230,7 @@ func (s *FS) attempt(ctx, held context.Context, c *change, doubt bool) (seq int6
 		err = conn.QueryRow(held, query, args...).Scan(&seq)
 	}
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) || seq > 0 || !doubt {
-		return seq, made(err)
+		return seq, s.db.upgraded(held, conn, made(err))
 	}
 	err = conn.QueryRow(held, selectDone, s.space.name, c.tag).Scan(&seq)
 	return seq, made(err)
