@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -198,6 +199,14 @@ func (c *Client) silent() error {
 	return away(nil, "the agent at %s did not answer within %v, see whether it is busy or stopped", c.addr, c.opts.Timeout)
 }
 
+// unsure returns the error of a request that was sent and not answered.
+func (r request) unsure(err error) error {
+	if !r.op.changes() {
+		return err
+	}
+	return fmt.Errorf("whether it was done is not known, so read the file before you try again: %w", err)
+}
+
 // grace is how long a write whose context ended waits to learn its outcome.
 const grace = time.Second
 
@@ -228,14 +237,14 @@ func (c *Client) ask(ctx context.Context, req request, timer *time.Timer) (resul
 			case res := <-call.result: // it came just before the end
 				return c.verdict(ctx, s, call, req, res)
 			default:
-				return result{}, nil, s.gone()
+				return result{}, nil, req.unsure(s.gone())
 			}
 		case <-timer.C:
 			s.stop(call)
 			if ctx.Err() != nil {
 				return result{}, nil, ctx.Err()
 			}
-			return result{}, nil, c.silent()
+			return result{}, nil, req.unsure(c.silent())
 		case <-ended:
 			s.stop(call)
 			if !req.op.changes() {
@@ -262,9 +271,9 @@ func (c *Client) verdict(ctx context.Context, s *session, call *call, req reques
 		case ctx.Err() != nil:
 			err = ctx.Err()
 		case errors.Is(err, context.Canceled): // the agent is ending
-			err = s.wentAway(err)
+			err = req.unsure(s.wentAway(err))
 		default:
-			err = c.silent()
+			err = req.unsure(c.silent())
 		}
 	}
 	return result{prefix: prefixOf(req, res)}, call.before, err
@@ -323,8 +332,8 @@ func (c *Client) Stat(ctx context.Context, path string) (vfs.Info, error) {
 	return res.file.Info, err
 }
 
-// Write implements vfs.Writer. When ctx ends while the agent works, the outcome
-// may be unknown: read to know.
+// Write implements vfs.Writer. When ctx ends while the agent works, or the agent is
+// away before it answers, the outcome may be unknown: read to know.
 func (c *Client) Write(ctx context.Context, path, content string, expected vfs.Revision) (vfs.Info, error) {
 	if err := vpath.CheckFile(path); err != nil {
 		return vfs.Info{}, err
@@ -333,8 +342,8 @@ func (c *Client) Write(ctx context.Context, path, content string, expected vfs.R
 	return res.file.Info, err
 }
 
-// Remove implements vfs.Remover. When ctx ends while the agent works, the outcome
-// may be unknown: read to know.
+// Remove implements vfs.Remover. When ctx ends while the agent works, or the agent is
+// away before it answers, the outcome may be unknown: read to know.
 func (c *Client) Remove(ctx context.Context, path string, expected vfs.Revision) error {
 	if err := vpath.CheckFile(path); err != nil {
 		return err

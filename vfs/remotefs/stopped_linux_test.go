@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 )
 
@@ -57,6 +58,13 @@ func TestStoppedAgent(t *testing.T) {
 	_, err := c.Read(t.Context(), "/seeded")
 	if err == nil || !strings.Contains(err.Error(), "did not answer within 2s") {
 		t.Errorf("a read: %v", err)
+	}
+	const unknown = "whether it was done is not known"
+	if _, err := c.Write(t.Context(), "/late", "", ""); !errors.Is(err, vfs.ErrUnavailable) || !strings.Contains(err.Error(), unknown) {
+		t.Errorf("a write: %v", err)
+	}
+	if err := c.Remove(t.Context(), "/late", "r"); !errors.Is(err, vfs.ErrUnavailable) || !strings.Contains(err.Error(), unknown) {
+		t.Errorf("a remove: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
