@@ -52,8 +52,9 @@ func adjust(config *pgxpool.Config, o Options) {
 		c.ValidateConnect = isPrimary
 	}
 	if _, ok := c.RuntimeParams["application_name"]; !ok {
-		config.ConnConfig.RuntimeParams["application_name"] = "goliathfs"
+		c.RuntimeParams["application_name"] = "goliathfs"
 	}
+	c.RuntimeParams["client_encoding"] = "UTF8" // whatever the role has, or namespaces would have other names
 }
 
 // isPrimary refuses a connection to a replica; of several hosts the next one is tried.

@@ -44,6 +44,8 @@ const (
 	lockNotAvailable      = "55P03"
 	cannotConnectNow      = "57P03"
 	completionUnknown     = "40003"
+	statementIsThere      = "42P05" // a prepared one
+	statementIsNotThere   = "26000"
 )
 
 // code returns the code of the server's error in err, "" when there is none.
@@ -152,6 +154,8 @@ func (d *database) explain(ctx context.Context, err error) error {
 	case c == undefinedTable:
 		d.ready.Store(false)
 		return &storeError{"the tables of the store were removed while it was open, so open it again", []error{err}}
+	case c == statementIsThere, c == statementIsNotThere:
+		return &storeError{fmt.Sprintf("a pooler in between hands on connections and knows no prepared statements (%s): add default_query_exec_mode=simple_protocol to the URL, or go past it", reason(err)), []error{err}}
 	case c == undefinedDatabase:
 		return &storeError{fmt.Sprintf("the server has no such database (%s): create it, or name another", reason(err)), []error{fs.ErrNotExist, err}}
 	case strings.HasPrefix(c, "28"):

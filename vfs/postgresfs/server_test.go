@@ -2,6 +2,7 @@ package postgresfs_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/goliathfs/goliathfs/internal/pgcluster"
 	"github.com/goliathfs/goliathfs/vfs"
@@ -300,6 +303,40 @@ func TestUnreadableLog(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), says); n != 1 {
 		t.Errorf("the logger was told %d times: %s", n, log)
+	}
+}
+
+// Behind a pooler that hands a connection of another program on, prepared statements of
+// the same name are there already: the error says what to put into the URL.
+func TestPreparedByAnother(t *testing.T) {
+	t.Parallel()
+	p := pool(t, suite(t), func(c *pgxpool.Config) {
+		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+		c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			digest := sha256.Sum256([]byte(`select max(version) from goliath_layout_v1`))
+			_, err := conn.Exec(ctx, fmt.Sprintf(`prepare stmtcache_%x as select 1`, digest[:24]), pgx.QueryExecModeSimpleProtocol)
+			return err
+		}
+	})
+	s := onPool(t, p, nil)
+	if _, err := vfs.Read(t.Context(), s, "/f"); err == nil || !strings.Contains(err.Error(), "default_query_exec_mode=simple_protocol") {
+		t.Errorf("a read: %v", err)
+	}
+}
+
+// The namespace of a store is the same whatever encoding the role's sessions begin with.
+func TestClientEncoding(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	name := role(t, url)
+	admin := connect(t, url)
+	run(t, admin, `grant create on schema public to `+name)
+	run(t, admin, `alter role `+name+` set client_encoding = 'latin1'`)
+	ours := open(t, as(t, url, name), &postgresfs.Options{Namespace: "é"})
+	info := write(t, ours, "/f", "ü", "")
+	f, err := vfs.Read(t.Context(), open(t, url, &postgresfs.Options{Namespace: "é"}), "/f")
+	if err != nil || f.Revision != info.Revision {
+		t.Errorf("read by another role: %+v, %v", f, err)
 	}
 }
 
