@@ -17,7 +17,7 @@ type Checked struct {
 // read on.
 func (h *History) Check(ctx context.Context, report func(error)) (Checked, error) {
 	done := Checked{Bytes: h.r.size}
-	s := scanner{r: h.r, at: headerSize}
+	s := scanner{ctx: ctx, r: h.r, at: headerSize}
 	for {
 		if err := ctx.Err(); err != nil {
 			return done, err

@@ -18,7 +18,9 @@ func (j *Journal) bound() {
 	}
 	cut, err := j.cut()
 	if err == nil && cut.at > 0 {
-		err = j.fold(cut)
+		if err = j.fold(cut); err == nil {
+			err = syncFolder(j.name)
+		}
 	}
 	if err != nil {
 		j.unfoldable = true
@@ -32,7 +34,7 @@ func (j *Journal) bound() {
 func (j *Journal) cut() (place, error) {
 	var byAge place
 	if age := j.opts.MaxAge; age > 0 {
-		if now := j.opts.Now(); now.Add(-age-age/4).UnixMilli() > j.w.baseTime {
+		if now := j.opts.Now(); now.Add(-age).Add(-age/4).UnixMilli() > j.w.baseTime {
 			byAge = place{newest().at, now.Add(-age).UnixMilli()}
 		}
 	}
@@ -65,7 +67,7 @@ func (j *Journal) smaller() (mark, error) {
 }
 
 // fold makes everything up to a place one state: it writes the journal anew beside
-// itself, and puts that in its place.
+// itself, and puts that in its place. After an error the journal is as it was.
 func (j *Journal) fold(cut place) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(j.name), "."+filepath.Base(j.name)+".fold-*")
 	if err != nil {
@@ -89,14 +91,14 @@ func (j *Journal) fold(cut place) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := temp.Sync(); err == nil {
+	if err = temp.Sync(); err == nil {
+		err = j.here()
+	}
+	if err == nil {
 		err = os.Rename(temp.Name(), j.name)
 	}
 	if err != nil {
 		return errors.Join(err, lock.release())
-	}
-	if err := syncFolder(j.name); err != nil {
-		return err
 	}
 	old, oldLock := j.w.file, j.lock
 	j.w, j.lock, j.folded = w, lock, w.end
@@ -146,7 +148,7 @@ func (j *Journal) refold(temp *os.File, cut place) (writer, error) {
 	if err := copied(base); err != nil {
 		return w, err
 	}
-	s := scanner{r: r, at: headerSize}
+	s := scanner{ctx: context.Background(), r: r, at: headerSize}
 	for {
 		h, ok, err := s.next()
 		if err != nil {

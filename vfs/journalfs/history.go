@@ -92,7 +92,7 @@ type span struct {
 func (r reader) spans(ctx context.Context) iter.Seq2[span, error] {
 	return func(yield func(span, error) bool) {
 		s := span{to: r.size}
-		m, ok, err := r.lastMark(r.size)
+		m, ok, err := r.lastMark(ctx, r.size)
 		for {
 			if err == nil {
 				err = ctx.Err()
@@ -109,14 +109,14 @@ func (r reader) spans(ctx context.Context) iter.Seq2[span, error] {
 				return
 			}
 			s = span{to: m.at, next: m, followed: true}
-			m, ok, err = r.previous(m)
+			m, ok, err = r.previous(ctx, m)
 		}
 	}
 }
 
 // each calls fn for the entries of a part, those of one path in order, until it returns
 // false. They come from its table, and where that cannot be read from the records.
-func (r reader) each(s span, fn func(entry) bool) error {
+func (r reader) each(ctx context.Context, s span, fn func(entry) bool) error {
 	var before int64
 	if s.marked {
 		before = s.mark.at
@@ -126,14 +126,14 @@ func (r reader) each(s span, fn func(entry) bool) error {
 			return err
 		}
 	}
-	_, err := reader{r.file, r.salt, s.to}.entries(s.from, fn)
+	_, err := reader{r.file, r.salt, s.to}.entries(ctx, s.from, fn)
 	return err
 }
 
 // within returns the entries of a part in order.
-func (r reader) within(s span) ([]entry, error) {
+func (r reader) within(ctx context.Context, s span) ([]entry, error) {
 	var entries []entry
-	err := r.each(s, func(e entry) bool {
+	err := r.each(ctx, s, func(e entry) bool {
 		entries = append(entries, e)
 		return true
 	})
@@ -152,7 +152,7 @@ func (h *History) Log(ctx context.Context, dir string) iter.Seq2[Entry, error] {
 		for s, err := range h.r.spans(ctx) {
 			var entries []entry
 			if err == nil {
-				entries, err = h.r.within(s)
+				entries, err = h.r.within(ctx, s)
 			}
 			if err != nil {
 				yield(Entry{}, err)

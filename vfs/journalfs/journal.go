@@ -9,6 +9,7 @@ import (
 	"hash/maphash"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +38,10 @@ const defaultMaxBytes = 1 << 30
 // ErrInUse is matched by the error of Open when another process, or this one, writes
 // the journal already.
 var ErrInUse = errors.New("the journal is being written by someone else: end that, or name another file")
+
+// ErrGone is matched by the errors of a journal that was removed, moved away or replaced
+// while it was written. Nothing is added to it any more.
+var ErrGone = errors.New("someone removed or replaced the file of the journal: end what writes it, and begin again")
 
 // Journal is a journal that is being written. One at a time has it open for that, and
 // any number may read it. It keeps a table of the files in memory, about 200 bytes and
@@ -78,6 +83,13 @@ func Open(name string, opts *Options) (*Journal, error) {
 		return nil, err
 	}
 	j.lock = lock
+	// Folding replaces the file itself, not a link to it, wherever the process goes.
+	if j.name, err = filepath.EvalSymlinks(name); err == nil {
+		j.name, err = filepath.Abs(j.name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.release(), file.Close())
+	}
 	if err := j.start(file); err != nil {
 		return nil, errors.Join(err, lock.release(), file.Close())
 	}
@@ -172,6 +184,7 @@ func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.broken == nil {
+		err = errors.Join(err, j.here())
 		j.broken = fs.ErrClosed
 		err = errors.Join(err, j.w.mark(), j.w.finish(), j.w.file.Sync())
 	}
@@ -218,8 +231,8 @@ func (j *Journal) addOnce(e entry, content string) error {
 }
 
 func (j *Journal) addLocked(e entry, content string) error {
-	if j.broken != nil {
-		return j.broken
+	if err := j.usable(); err != nil {
+		return err
 	}
 	e.time = j.opts.Now().UnixMilli()
 	old, there := j.w.live[e.path]
@@ -266,7 +279,32 @@ func (j *Journal) debts() (paths []string, err error) {
 	for path := range j.owed {
 		paths = append(paths, path)
 	}
-	return paths, j.broken
+	return paths, j.usable()
+}
+
+// usable returns why nothing can be added any more. The lock of the journal is held.
+func (j *Journal) usable() error {
+	if j.broken == nil {
+		j.broken = j.here()
+	}
+	return j.broken
+}
+
+// here refuses a journal that was removed, moved or replaced: what is added to it then
+// no one would find. The lock of the journal is held.
+func (j *Journal) here() error {
+	mine, err := j.w.file.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(j.name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !os.SameFile(mine, there):
+		return ErrGone
+	case err != nil:
+		return fmt.Errorf("the journal cannot be looked at: %w", errors.Unwrap(err))
+	}
+	return nil
 }
 
 // known returns the revision that the file at path has here, "" for none.

@@ -91,7 +91,7 @@ func (r reader) base(ctx context.Context) (entry, error) {
 			return entry{kind: Base, at: s.mark.base, time: s.mark.baseTime}, nil
 		}
 		base := entry{}
-		err := r.each(s, func(e entry) bool {
+		err := r.each(ctx, s, func(e entry) bool {
 			if e.kind == Base {
 				base = e
 			}
@@ -110,7 +110,7 @@ func (r reader) written(ctx context.Context, rev vfs.Revision) (int64, error) {
 	for s, err := range r.spans(ctx) {
 		var at int64
 		if err == nil {
-			err = r.each(s, func(e entry) bool {
+			err = r.each(ctx, s, func(e entry) bool {
 				if e.kind == Write && e.revision == rev {
 					at = e.at
 				}

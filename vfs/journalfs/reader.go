@@ -2,6 +2,7 @@ package journalfs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -89,6 +90,7 @@ const window = 64 << 10
 
 // scanner goes through the records one after another.
 type scanner struct {
+	ctx  context.Context
 	r    reader
 	at   int64 // of the next record; behind the last whole one at the end
 	buf  []byte
@@ -114,8 +116,8 @@ func (s *scanner) bytes(at int64, n int) ([]byte, error) {
 // next returns the head of the next record, whose first part, of an entry, is then in
 // meta. It returns false at the end, which a record that was not wholly written is.
 func (s *scanner) next() (head, bool, error) {
-	if s.at+headSize > s.r.size {
-		return head{}, false, nil
+	if err := s.ctx.Err(); err != nil || s.at+headSize > s.r.size {
+		return head{}, false, err
 	}
 	b, err := s.bytes(s.at, headSize)
 	if err != nil {
@@ -125,6 +127,8 @@ func (s *scanner) next() (head, bool, error) {
 	switch {
 	case !ok && s.blank(s.at), !ok && unwritten(b, s.at) && s.blank(s.at+sector-s.at%sector):
 		return head{}, false, nil
+	case s.ctx.Err() != nil:
+		return head{}, false, s.ctx.Err()
 	case !ok:
 		return head{}, false, damagedAt(s.at, "here a record must begin, and none does")
 	case h.end() > s.r.size:
@@ -163,12 +167,13 @@ func (s *scanner) torn(h head) (bool, error) {
 	return !whole && unwritten(b, h.at), nil
 }
 
-// blank reports whether nothing but zeros follows: room for what comes.
+// blank reports whether nothing but zeros follows: room for what comes. It does not when
+// the context ends.
 func (s *scanner) blank(at int64) bool {
 	b := make([]byte, min(window, max(0, s.r.size-at)))
 	for ; at < s.r.size; at += window {
 		b = b[:min(window, s.r.size-at)]
-		if readFull(s.r.file, b, at) != nil || !allZero(b) {
+		if s.ctx.Err() != nil || readFull(s.r.file, b, at) != nil || !allZero(b) {
 			return false
 		}
 	}
@@ -190,8 +195,8 @@ func (s *scanner) entry(h head) (entry, error) {
 
 // entries calls fn for each entry from a byte on, in order, until it returns false,
 // and returns where the last whole record ends.
-func (r reader) entries(from int64, fn func(entry) bool) (end int64, err error) {
-	s := scanner{r: r, at: from}
+func (r reader) entries(ctx context.Context, from int64, fn func(entry) bool) (end int64, err error) {
+	s := scanner{ctx: ctx, r: r, at: from}
 	for {
 		h, ok, err := s.next()
 		if err != nil || !ok {
@@ -218,8 +223,11 @@ type mark struct {
 
 // lastMark returns the last checkpoint that begins before a byte; false when there is
 // none. One that is damaged is passed over: what it says stands before it too.
-func (r reader) lastMark(before int64) (mark, bool, error) {
+func (r reader) lastMark(ctx context.Context, before int64) (mark, bool, error) {
 	for at := (before - 1) / alignment * alignment; at > 0; at -= alignment {
+		if err := ctx.Err(); err != nil {
+			return mark{}, false, err
+		}
 		m, ok, err := r.markAt(at)
 		if err != nil || ok {
 			return m, ok, err
@@ -246,14 +254,14 @@ func (r reader) markAt(at int64) (mark, bool, error) {
 }
 
 // previous returns the checkpoint before m.
-func (r reader) previous(m mark) (mark, bool, error) {
+func (r reader) previous(ctx context.Context, m mark) (mark, bool, error) {
 	if m.before == 0 {
 		return mark{}, false, nil
 	}
 	if p, ok, err := r.markAt(m.before); ok || err != nil {
 		return p, ok, err
 	}
-	return r.lastMark(m.before)
+	return r.lastMark(ctx, m.before)
 }
 
 // files returns the files at a checkpoint, sorted.

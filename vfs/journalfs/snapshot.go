@@ -49,7 +49,7 @@ func (r reader) filesAt(ctx context.Context, p place) ([]entry, error) {
 		if s.marked && (s.mark.at > p.at || s.mark.point.time > p.time) {
 			continue
 		}
-		changes, err := r.changes(s, p)
+		changes, err := r.changes(ctx, s, p)
 		if err != nil {
 			return nil, err
 		}
@@ -72,9 +72,9 @@ func (r reader) filesAt(ctx context.Context, p place) ([]entry, error) {
 
 // changes returns what a part says of the files until a place, sorted, the last of each
 // path.
-func (r reader) changes(s span, p place) ([]entry, error) {
+func (r reader) changes(ctx context.Context, s span, p place) ([]entry, error) {
 	var all []entry
-	err := r.each(s, func(e entry) bool {
+	err := r.each(ctx, s, func(e entry) bool {
 		if p.has(e) && (e.kind == Write || e.kind == Removal) {
 			all = append(all, e)
 		}

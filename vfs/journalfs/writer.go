@@ -1,6 +1,7 @@
 package journalfs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -206,7 +207,8 @@ func (w *writer) mark() error {
 func (w *writer) load(r reader) (end int64, err error) {
 	w.live = map[string]entry{}
 	from := int64(headerSize)
-	m, ok, err := r.lastMark(r.size)
+	ctx := context.Background()
+	m, ok, err := r.lastMark(ctx, r.size)
 	for ok && err == nil {
 		var files []entry
 		if files, err = r.files(m); err == nil {
@@ -219,12 +221,12 @@ func (w *writer) load(r reader) (end int64, err error) {
 			from = m.end()
 			break
 		}
-		m, ok, err = r.previous(m) // what is damaged was said before it, too
+		m, ok, err = r.previous(ctx, m) // what is damaged was said before it, too
 	}
 	if err != nil {
 		return 0, err
 	}
-	return r.entries(from, func(e entry) bool {
+	return r.entries(ctx, from, func(e entry) bool {
 		w.apply(e)
 		return true
 	})
