@@ -133,7 +133,7 @@ func (r *Runner) replayAll(ctx context.Context, selected []Location) (sum Summar
 	for range r.workers(len(selected)) {
 		workers.Go(func() {
 			for i := range next {
-				results[i] <- r.RunOne(running, selected[i])
+				results[i] <- r.run(running, selected[i])
 			}
 		})
 	}
@@ -159,7 +159,10 @@ func (r *Runner) replayAll(ctx context.Context, selected []Location) (sum Summar
 		if err := ctx.Err(); err != nil { // what was stopped has not failed
 			return sum, fmt.Errorf("the replay was stopped: %w", err)
 		}
-		if reviewing {
+		switch { // goldens are written in order too, and none that is not told of
+		case r.Update:
+			res.update()
+		case reviewing:
 			err := r.review(ctx, &res)
 			if reviewing = !errors.Is(err, ErrReviewEnded); err != nil && reviewing {
 				return sum, err
@@ -191,6 +194,15 @@ func (r *Runner) workers(scenarios int) int {
 
 // RunOne replays one scenario and compares or updates its golden.
 func (r *Runner) RunOne(ctx context.Context, loc Location) Result {
+	res := r.run(ctx, loc)
+	if r.Update {
+		res.update()
+	}
+	return res
+}
+
+// run replays one scenario and compares its golden.
+func (r *Runner) run(ctx context.Context, loc Location) Result {
 	begin := time.Now()
 	res := Result{Location: loc, Status: Passed}
 	r.replay(ctx, &res)
@@ -237,17 +249,6 @@ func (r *Runner) replay(ctx context.Context, res *Result) {
 	case err != nil:
 		fail(err)
 		return
-	case r.Update:
-		if same(res.Location.Golden, t) {
-			return
-		}
-		changed, err := WriteGolden(res.Location.Golden, t.Golden())
-		if err != nil {
-			fail(err)
-		} else if changed {
-			res.Status = Updated
-		}
-		return
 	}
 	golden, err := ReadGolden(res.Location.Golden)
 	if err == nil {
@@ -256,16 +257,4 @@ func (r *Runner) replay(ctx context.Context, res *Result) {
 	if err != nil || res.Difference != nil {
 		res.Status, res.Err = Differs, err
 	}
-}
-
-// same reports whether a golden says what a transcript does. It may still note other
-// versions of the programs: one that holds is not written again for that, since it
-// would change from machine to machine.
-func same(path string, t *Transcript) bool {
-	golden, err := ReadGolden(path)
-	if err != nil {
-		return false
-	}
-	difference, err := Compare(golden, t.Golden())
-	return err == nil && difference == nil
 }

@@ -216,6 +216,27 @@ func TestFailFast(t *testing.T) {
 	}
 }
 
+// An update writes no golden that it does not tell of: what ran after the first
+// failure stays as it was.
+func TestUpdateWritesWhatItTells(t *testing.T) {
+	files := map[string]string{"scenarios/m/fails.txtar": scenario(broken)}
+	for i := range 20 {
+		files[fmt.Sprintf("scenarios/a/%02d.txtar", i)] = scenario(look)
+		files[fmt.Sprintf("scenarios/z/%02d.txtar", i)] = scenario(look)
+	}
+	dir := tree(t, files)
+	got := runIn(t, dir, agentsim.Runner{Update: true, FailFast: true, Parallel: 8})
+	if got.sum.Updated != 20 || got.sum.Left != 20 {
+		t.Errorf("the summary is %s", got.sum)
+	}
+	for area, want := range map[string]int{"a": 20, "z": 0} {
+		written, err := filepath.Glob(filepath.Join(dir, "golden", area, "*"))
+		if err != nil || len(written) != want {
+			t.Errorf("%d goldens of %s were written, want %d: %v", len(written), area, want, err)
+		}
+	}
+}
+
 // A review shows each change in order and writes what is taken.
 func TestReview(t *testing.T) {
 	dir := tree(t, map[string]string{"scenarios/a.txtar": scenario(look), "scenarios/b.txtar": scenario(broken), "scenarios/c.txtar": scenario(look), "scenarios/d.txtar": scenario(look)})

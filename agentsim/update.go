@@ -59,12 +59,25 @@ func (r *Runner) review(ctx context.Context, res *Result) error {
 	if err != nil || !take {
 		return err
 	}
-	if _, err := library.WriteGolden(res.Location.Golden, got); err != nil {
-		res.Status, res.Err = Failed, err
-		return nil
-	}
-	res.Status, res.Err, res.Difference = Updated, nil, nil
+	res.write(got)
 	return nil
+}
+
+// update writes the golden of a scenario that ran as it says, if it says something else
+// or is missing. It may note other versions of the programs: one that holds is not
+// written again for that, since it would change from machine to machine.
+func (res *Result) update() {
+	if res.Status == Differs {
+		res.write(res.Transcript.Golden())
+	}
+}
+
+// write writes the golden of a result that differs, which it does no more then.
+func (res *Result) write(golden []byte) {
+	res.Status, res.Err, res.Difference, res.Step, res.Line = Updated, nil, nil, "", 0
+	if _, err := library.WriteGolden(res.Location.Golden, golden); err != nil {
+		res.Status, res.Err = Failed, err
+	}
 }
 
 // Orphans returns the goldens, of the directories among Paths, that no scenario
