@@ -66,6 +66,8 @@ func (e *edit) run(cmd *cobra.Command, store, path string) (err error) {
 	// The editor may have used the signal of Ctrl-C for itself, which counts again now.
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the second ends the process
+	cmd.SetContext(ctx)
 	content, readErr := e.draft.read()
 	switch {
 	case readErr != nil:
@@ -77,18 +79,20 @@ func (e *edit) run(cmd *cobra.Command, store, path string) (err error) {
 		}
 		return err
 	case err == nil:
-		err = e.write(ctx, cmd, content)
+		err = e.write(cmd, content)
+	case ctx.Err() != nil: // which the editor was told
+		err = ctx.Err()
 	}
 	if err == nil {
 		e.draft.discard()
 		return nil
 	}
-	return e.kept(ctx, err)
+	return e.kept(err)
 }
 
 // kept says of an error that what was written is not lost.
-func (e *edit) kept(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
+func (e *edit) kept(err error) error {
+	if errors.Is(err, context.Canceled) {
 		return &interruptedError{fmt.Sprintf("interrupted, what you wrote is in %s", e.draft.name)}
 	}
 	if wrong, ok := errors.AsType[*usageError](err); ok {
@@ -120,13 +124,13 @@ func (e *edit) read(cmd *cobra.Command) error {
 }
 
 // write replaces the revision that was seen, or makes the file.
-func (e *edit) write(ctx context.Context, cmd *cobra.Command, content string) error {
+func (e *edit) write(cmd *cobra.Command, content string) error {
 	again := e.flags
 	again.whole = true // what there is to say of the store was said
 	return again.withStore(cmd, e.store, storeurl.Want{Write: true}, func(s *storeurl.Store) error {
-		info, err := vfs.Write(ctx, s.Backend, e.path, content, e.begun.Revision)
+		info, err := vfs.Write(cmd.Context(), s.Backend, e.path, content, e.begun.Revision)
 		if errors.Is(err, vfs.ErrConflict) {
-			return e.lost(ctx, cmd, s, content)
+			return e.lost(cmd, s, content)
 		}
 		if err != nil {
 			return err
@@ -139,8 +143,8 @@ func (e *edit) write(ctx context.Context, cmd *cobra.Command, content string) er
 }
 
 // lost shows what differs from what someone else has written meanwhile.
-func (e *edit) lost(ctx context.Context, cmd *cobra.Command, s *storeurl.Store, content string) error {
-	now, err := vfs.Read(ctx, s.Backend, e.path)
+func (e *edit) lost(cmd *cobra.Command, s *storeurl.Store, content string) error {
+	now, err := vfs.Read(cmd.Context(), s.Backend, e.path)
 	switch {
 	case errors.Is(err, vfs.ErrNotFound):
 		return fmt.Errorf("%s: someone removed it while you edited, so nothing was written", e.path)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/fusebridge"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 )
 
@@ -184,6 +186,103 @@ func TestInterruptedInput(t *testing.T) {
 			t.Errorf("it made something: %v", err)
 		}
 	})
+}
+
+// TestInterruptedEdit: what was edited is kept also when Ctrl-C comes while the store, to
+// which it is to be written, does not open.
+func TestInterruptedEdit(t *testing.T) {
+	program, err := exec.LookPath("goliathfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "goliathfs-") // a socket's name must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	b, err := memfs.New(map[string]string{"/a.md": "a\n"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := remotefs.Listen("unix:" + filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := &onceHeard{Listener: l, second: make(chan struct{})}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- remotefs.Serve(ctx, once, b, &remotefs.ServeOptions{Writable: true}) }()
+	defer func() {
+		stop()
+		<-served
+	}()
+	cmd := exec.CommandContext(t.Context(), program, "edit", "unix:"+filepath.Join(dir, "s"), "/a.md")
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "VISUAL=", `EDITOR=sh -c 'echo b > "$1"' sh`)
+	interrupted(t, cmd, os.Interrupt, once.second) // and not because no one answers
+	kept, err := filepath.Glob(filepath.Join(dir, "goliathfs", "edits", "*", "a.md"))
+	if err != nil || len(kept) != 1 {
+		t.Errorf("what was edited is in %q, %v", kept, err)
+	}
+}
+
+// onceHeard accepts one connection; of the second it is told, and no one answers it.
+type onceHeard struct {
+	net.Listener
+	heard  bool
+	second chan struct{} // closed when it comes
+	silent net.Conn      // it
+}
+
+func (l *onceHeard) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		switch {
+		case err != nil:
+			return nil, err
+		case !l.heard:
+			l.heard = true
+			return conn, nil
+		case l.silent == nil:
+			l.silent = conn
+			close(l.second)
+		}
+	}
+}
+
+// TestInterruptedRelay: a relay between two that are silent ends at the first signal, as
+// a client of MCP ends its servers.
+func TestInterruptedRelay(t *testing.T) {
+	program, err := exec.LookPath("goliathfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	joined := make(chan struct{})
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			return
+		}
+		close(joined)
+		_, _ = conn.Read(make([]byte, 1)) // returns when the relay has ended
+	}()
+	cmd := exec.CommandContext(t.Context(), program, "relay", l.Addr().String())
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	written(t, in, "x")
+	if out := interrupted(t, cmd, syscall.SIGTERM, joined); out != "" {
+		t.Errorf("standard output holds %q", out)
+	}
 }
 
 // written writes a text in the background, says when it is done, and leaves the file

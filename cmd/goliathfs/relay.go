@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -33,21 +33,22 @@ that start theirs: {goliathfs} relay {stdio}.`,
 			if err != nil {
 				return fmt.Errorf("nothing answers at %s, relay runs only during a replay: %w", args[0], err)
 			}
-			return join(cmd.InOrStdin(), cmd.OutOrStdout(), conn.(*net.TCPConn)) // "tcp" gives no other
+			return join(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), conn.(*net.TCPConn)) // "tcp" gives no other
 		},
 	}
 }
 
-// join copies both ways. It returns when the connection ends; what comes from in
+// join copies both ways. It returns when the connection or ctx ends; what comes from in
 // after that goes nowhere.
-func join(in io.Reader, out io.Writer, conn *net.TCPConn) error {
+func join(ctx context.Context, in io.Reader, out io.Writer, conn *net.TCPConn) error {
 	defer conn.Close()
 	go func() { // ends with in, or at the next line of it when the connection has gone
 		_, _ = io.Copy(conn, in) // the other side notices what is missing
 		_ = conn.CloseWrite()
 	}()
-	if _, err := io.Copy(out, conn); err != nil && !errors.Is(err, net.ErrClosed) {
+	_, err := await(ctx, func() (int64, error) { return io.Copy(out, conn) })
+	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("the connection broke off: %w", err)
 	}
-	return nil
+	return ctx.Err()
 }
