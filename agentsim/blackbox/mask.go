@@ -7,16 +7,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goliathfs/goliathfs/agentsim/internal/folder"
 	"github.com/goliathfs/goliathfs/agentsim/wire"
 )
 
 // mask hides what varies from run to run and from machine to machine. It is not
 // safe for concurrent use.
 type mask struct {
-	folders *strings.Replacer
+	folders []maskFolder // the longest first
 	rules   []maskRule
 	hidden  map[string]string // what was masked before: clients repeat long texts in each request
 }
+
+type maskFolder struct{ path, name string }
 
 type maskRule struct {
 	match *regexp.Regexp
@@ -72,24 +75,17 @@ var always = []maskRule{
 
 // newMask hides folders by name, and what the scenario says.
 func newMask(folders map[string]string, specs []maskSpec) *mask {
-	type pair struct{ path, name string }
-	var pairs []pair
+	m := &mask{hidden: map[string]string{}}
 	for name, path := range folders {
-		pairs = append(pairs, pair{path, name})
+		m.folders = append(m.folders, maskFolder{path, name})
 		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
-			pairs = append(pairs, pair{real, name})
+			m.folders = append(m.folders, maskFolder{real, name})
 		}
 	}
-	slices.SortFunc(pairs, func(a, b pair) int { // the longest first, and else by name, which decides for equal paths
+	m.folders = slices.DeleteFunc(m.folders, func(f maskFolder) bool { return len(f.path) < 2 }) // "/" would hide every path
+	slices.SortFunc(m.folders, func(a, b maskFolder) int {                                       // by name too, which decides for equal paths
 		return cmp.Or(len(b.path)-len(a.path), strings.Compare(a.name, b.name))
 	})
-	var old []string
-	for _, p := range pairs {
-		if len(p.path) > 1 { // "/" would hide every path
-			old = append(old, p.path, "<"+p.name+">")
-		}
-	}
-	m := &mask{folders: strings.NewReplacer(old...), hidden: map[string]string{}}
 	for _, s := range specs {
 		m.rules = append(m.rules, maskRule{match: regexp.MustCompile(s.Match), as: s.As}) // Validate has compiled it before
 	}
@@ -102,7 +98,10 @@ func (m *mask) hide(text string) string {
 	if masked, ok := m.hidden[text]; ok {
 		return masked
 	}
-	masked := m.folders.Replace(text)
+	masked := text
+	for _, f := range m.folders {
+		masked = folder.Replace(masked, f.path, func(string) string { return "<" + f.name + ">" })
+	}
 	for _, r := range m.rules {
 		if r.may == nil || r.may(masked) {
 			masked = r.match.ReplaceAllString(masked, r.as)

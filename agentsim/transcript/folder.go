@@ -1,6 +1,10 @@
 package transcript
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/goliathfs/goliathfs/agentsim/internal/folder"
+)
 
 // outside marks paths that the working folder does not lead to, once it has been
 // stripped: a sign that no path has.
@@ -12,30 +16,12 @@ func strip(text, dir string) string {
 	if dir == "" || dir == "/" {
 		return text
 	}
-	var b strings.Builder
-	for {
-		i := strings.Index(text, dir)
-		if i < 0 {
-			b.WriteString(text)
-			return b.String()
+	return folder.Replace(text, dir, func(rest string) string {
+		if strings.HasPrefix(rest, "/") {
+			return ""
 		}
-		rest := text[i+len(dir):]
-		if i > 0 && partOfName(text[i-1]) || rest != "" && partOfName(rest[0]) {
-			b.WriteString(text[:i+len(dir)])
-			text = rest
-			continue
-		}
-		b.WriteString(text[:i])
-		if !strings.HasPrefix(rest, "/") {
-			b.WriteByte('/')
-		}
-		text = rest
-	}
-}
-
-// partOfName reports whether a byte beside a path makes it another one.
-func partOfName(c byte) bool {
-	return c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+		return "/"
+	})
 }
 
 // stripPath makes a path of another tool relative to the working folder, and marks
