@@ -182,6 +182,15 @@ func TestBadAgents(t *testing.T) {
 	}
 }
 
+// What a bad agent has printed is shown all the same.
+func TestOutputOfBadAgent(t *testing.T) {
+	const text = header + "agent: {command: [sh, -c, 'echo one; echo two; kill -9 $$']}\nwire: [{when: x, side: true, model: [{text: x}]}]\n"
+	golden, err := replay(t, text, programs(t))
+	if err == nil || !strings.Contains(golden, "-- agent stdout --\none\ntwo\n") {
+		t.Errorf("%v\n%s", err, golden)
+	}
+}
+
 // A command in a scenario does not run unless that is asked for.
 func TestNothingRunsUnasked(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "made")

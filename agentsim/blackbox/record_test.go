@@ -50,6 +50,19 @@ func TestRecordLeavesProgramBehind(t *testing.T) {
 	}
 }
 
+// What an agent prints after more than a replay reads is not expected of it.
+func TestRecordOfMuchOutput(t *testing.T) {
+	for _, tt := range []struct {
+		bytes string
+		want  bool
+	}{{"1000", true}, {"3000000", false}} {
+		scenario, err := record(t, `head -c `+tt.bytes+` /dev/zero | tr '\0' x; echo; "$0" Hello`, "Done.").Scenario("Recorded.")
+		if err != nil || strings.Contains(string(scenario), `stdout: "Done."`) != tt.want {
+			t.Errorf("after %s bytes: %v\n%s", tt.bytes, err, scenario)
+		}
+	}
+}
+
 // A key is found also where JSON writes it in another way.
 func TestRecordFindsQuotedKeys(t *testing.T) {
 	t.Setenv("MY_PASSWORD", `pa"ss\word`)

@@ -309,17 +309,20 @@ func (s *show) agent(end *ending) {
 	lines := []string{fmt.Sprintf("status: %d", end.status)}
 	out := s.hide(end.stdout)
 	text := strings.TrimSuffix(out, "\n")
+	apart := false // as an entry of its own
 	switch {
 	case out == "":
 		lines = append(lines, "stdout: nothing")
 	case golden.OneLine(text) && out == text+"\n":
 		lines = append(lines, "stdout: "+text)
+	default:
+		apart = true
 	}
 	if end.problem != nil {
 		lines = append(lines, "problem: "+s.hide(end.problem.Error()))
 	}
 	s.t.Add("agent", strings.Join(lines, "\n")+"\n")
-	if len(lines) == 1 {
+	if apart {
 		s.t.Add("agent stdout", out)
 	}
 }
