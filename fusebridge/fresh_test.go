@@ -151,6 +151,38 @@ func TestFreshWhileEdited(t *testing.T) {
 	}
 }
 
+// TestFreshListing makes and removes directories where several programs list all the
+// time: a listing that was on its way to one of them at a change is not what the next
+// one gets, nor the one after it.
+func TestFreshListing(t *testing.T) {
+	mem := newMem(t, freshSeed())
+	s := mount(t, mem, nil)
+	const listers, looks = 8, 3
+	for range listers {
+		child(t, "list", under(s, "/n"))
+	}
+	look := newLooker(t)
+	stale := 0
+	for n := range testsize.Pick(300, 1_500, 20_000) {
+		path := fmt.Sprintf("/n/made%d/file", n)
+		write(t, mem, path, body(n, 1))
+		for range looks {
+			if got, shows := look.ask("list", under(s, "/n")), fmt.Sprintf("made%d/ stays", n); got != shows {
+				if stale++; stale < 5 {
+					t.Errorf("change %d: it lists %.200s, want %s", n, got, shows)
+				}
+			}
+		}
+		remove(t, mem, path)
+		if got := look.ask("list", under(s, "/n")); got != "stays" {
+			if stale++; stale < 5 {
+				t.Errorf("change %d: it lists %.200s, want stays", n, got)
+			}
+		}
+	}
+	t.Logf("%d stale", stale)
+}
+
 func checkFresh(t *testing.T, b vfs.Backend, s *fusebridge.Server, c freshCase, loops int) {
 	look := newLooker(t)
 	stop := startHammers(t, s.Dir(), 2)

@@ -46,6 +46,7 @@ var roles = map[string]func(args []string){
 	"errnos":  callAll,
 	"hammer":  func(args []string) { hammer(args[0]) },
 	"lines":   appendLines,
+	"list":    func(args []string) { listUntilEnded(args[0]) },
 	"look":    func([]string) { lookOnDemand() },
 	"mount":   func(args []string) { mountAndLook(args[0]) },
 	"remove":  removeAndMake,
@@ -297,6 +298,16 @@ func look(verb, path string) (answer string, err error) {
 		err = fmt.Errorf("unknown verb %q", verb)
 	}
 	return "", err
+}
+
+// listUntilEnded lists a directory again and again, until its standard input ends.
+func listUntilEnded(dir string) {
+	go func() {
+		for {
+			os.ReadDir(dir)
+		}
+	}()
+	io.Copy(io.Discard, os.Stdin)
 }
 
 func list(path string) (string, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -126,10 +127,20 @@ func (n *Notifier) EndEpoch() {
 
 const attributesOnly = -1 // for an offset
 
+// noName is a name that nothing can have, for it is too long.
+var noName = strings.Repeat("-", tree.MaxName+1)
+
 func sendNote(server *fuse.Server, n tree.Note) fuse.Status {
 	switch n.Kind {
-	case tree.DropList, tree.DropInode:
-		return server.InodeNotify(n.ID, 0, 0)
+	case tree.DropList:
+		// A listing on its way to one reader would be kept as of now if another began
+		// meanwhile. To drop a name, the kernel first waits for those under way.
+		if status := server.EntryNotify(n.ID, noName); status != fuse.OK && status != fuse.ENOENT {
+			return status
+		}
+		return dropPages(server, n)
+	case tree.DropInode:
+		return dropPages(server, n)
 	case tree.DropStatus:
 		return server.InodeNotify(n.ID, attributesOnly, 0)
 	case tree.NameGone:
@@ -143,8 +154,14 @@ func sendNote(server *fuse.Server, n tree.Note) fuse.Status {
 	return server.EntryNotify(n.ID, n.Name)
 }
 
+func dropPages(server *fuse.Server, n tree.Note) fuse.Status {
+	return server.InodeNotify(n.ID, 0, 0)
+}
+
 func sendLockless(server *fuse.Server, n tree.Note) fuse.Status {
 	switch {
+	case n.Kind == tree.DropList:
+		return dropPages(server, n)
 	case n.Kind != tree.DropName && n.Kind != tree.NameGone:
 		return sendNote(server, n)
 	case n.Child == 0:
