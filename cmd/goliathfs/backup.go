@@ -115,7 +115,54 @@ func (b *backup) write(ctx context.Context, f *os.File) error {
 	if db, ok := b.atOneMoment(); ok {
 		return b.snapshots(ctx, db, f)
 	}
+	if from, ok := b.store.Base.(*backupfile.Files); ok && len(b.store.Spec.Routes) == 0 && from.Store().HasNamespaces() {
+		return b.again(ctx, from.Store(), f)
+	}
 	return b.settled(ctx, f)
+}
+
+// again writes what another backup holds, which does not change meanwhile.
+func (b *backup) again(ctx context.Context, from *backupfile.Store, f io.Writer) error {
+	w, err := b.begin(f)
+	if err != nil {
+		return err
+	}
+	names, err := b.namespaces(ctx, from)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		files := from.Files(name)
+		left, err := files.Unlisted(ctx, "/")
+		if err != nil {
+			return err
+		}
+		b.leaveOut(left)
+		for info, err := range walk.Files(ctx, files, "/") {
+			if err != nil {
+				return err
+			}
+			file, err := files.Read(ctx, info.Path)
+			if err != nil {
+				return &fs.PathError{Op: "read", Path: info.Path, Err: err}
+			}
+			b.files++
+			if err := w.Add(backupfile.Record{Namespace: name, File: file}); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Finish()
+}
+
+// namespaces returns the one that the URL names, or else all.
+func (b *backup) namespaces(ctx context.Context, from interface {
+	Namespaces(context.Context) ([]string, error)
+}) ([]string, error) {
+	if name := b.store.Spec.URL.Namespace; name != "" {
+		return []string{name}, nil
+	}
+	return from.Namespaces(ctx)
 }
 
 // atOneMoment returns the store as a database that has snapshots, if it is one.
@@ -136,11 +183,9 @@ func (b *backup) snapshots(ctx context.Context, db database.Database, f io.Write
 	if err != nil {
 		return err
 	}
-	names := []string{b.store.Spec.URL.Namespace}
-	if names[0] == "" {
-		if names, err = db.Namespaces(ctx); err != nil {
-			return err
-		}
+	names, err := b.namespaces(ctx, db)
+	if err != nil {
+		return err
 	}
 	for _, name := range names {
 		if err := b.namespace(ctx, w, db, name); err != nil {
