@@ -33,9 +33,10 @@ backup of a SQLite database becomes a new database file. FILE can be - for stand
 input, of which a copy is kept in the directory for temporary files meanwhile.
 
 With PATHs only the files at and below each are taken, into any store that can be
-written, of the namespace that STORE names. They get new revisions. A file that is
-there with the same text is left alone; one with another text is in the way, and then
-nothing is restored unless --force replaces it, which prints the revision that it had.`,
+written, of the namespace that STORE names, or of another where FILE is written
+backup:FILE?namespace=N. They get new revisions. A file that is there with the same
+text is left alone; one with another text is in the way, and then nothing is restored
+unless --force replaces it, which prints the revision that it had.`,
 		Example: "  goliathfs restore store.backup badger:./new-store\n  goliathfs restore store.backup unix:/tmp/agent.sock /notes/today.md\n  gunzip < store.backup.gz | goliathfs restore - badger:./new-store",
 		GroupID: groupCare,
 		Args:    takes(2, -1),
@@ -64,8 +65,26 @@ func (o *restoreOptions) run(cmd *cobra.Command, file, to string, paths []string
 		return fmt.Errorf("%s is read-only, name a store that can be written", spec.URL)
 	}
 	if file == "-" {
-		return withStdinFile(cmd, func(f *os.File) error { return o.restore(cmd, f, spec, paths) })
+		return withStdinFile(cmd, func(f *os.File) error { return o.restore(cmd, f, "standard input", "", spec, paths) })
 	}
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(file, string(storeurl.Backup)+":") {
+		from, err := storeurl.Parse(file)
+		switch {
+		case err != nil:
+			return usagef("%w", err)
+		case from.All:
+			return usagef("%s is several namespaces, name one, or leave them out to restore the whole backup", from)
+		case from.Namespace != "" && len(paths) == 0:
+			return usagef("%s is one namespace, name the PATHs to take from it, or leave it out to restore the whole backup", from)
+		}
+		return o.file(cmd, from.Target, from.Namespace, spec, paths)
+	}
+	return o.file(cmd, file, "", spec, paths)
+}
+
+// file restores what a file holds, or some files of a namespace of it: of the one that
+// the store has, when it is "".
+func (o *restoreOptions) file(cmd *cobra.Command, file, namespace string, spec storeurl.Spec, paths []string) error {
 	info, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -82,17 +101,18 @@ func (o *restoreOptions) run(cmd *cobra.Command, file, to string, paths []string
 		return unreadBackup(file, err)
 	}
 	defer f.Close()
-	return o.restore(cmd, f, spec, paths)
+	return o.restore(cmd, f, file, namespace, spec, paths)
 }
 
-func (o *restoreOptions) restore(cmd *cobra.Command, f *os.File, spec storeurl.Spec, paths []string) error {
+// restore restores what f holds, which is called by another name in messages.
+func (o *restoreOptions) restore(cmd *cobra.Command, f *os.File, called, namespace string, spec storeurl.Spec, paths []string) error {
 	switch {
 	case len(paths) > 0:
-		return restoreSome(cmd, f.Name(), spec, paths, o.force)
+		return restoreSome(cmd, storeurl.URL{Scheme: storeurl.Backup, Target: f.Name(), Namespace: namespace}, spec, paths, o.force)
 	case database.IsSQLite(f.Name()):
 		return restoreSQLite(cmd, f, spec, o.triggers)
 	}
-	return restoreLines(cmd, f, spec)
+	return restoreLines(cmd, f, called, spec)
 }
 
 func unreadBackup(name string, err error) error {
@@ -187,10 +207,10 @@ func verifySQLite(ctx context.Context, name, namespace string, triggers bool) er
 	})
 }
 
-func restoreLines(cmd *cobra.Command, f *os.File, spec storeurl.Spec) error {
+func restoreLines(cmd *cobra.Command, f *os.File, called string, spec storeurl.Spec) error {
 	names, err := verifyBackup(f)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.Name(), err)
+		return fmt.Errorf("%s: %w", called, err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -11,11 +11,12 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
-// restoreSome puts the files of a backup at and below some paths into a store.
-func restoreSome(cmd *cobra.Command, name string, spec storeurl.Spec, paths []string, force bool) error {
+// restoreSome puts the files of a backup at and below some paths into a store. Where
+// the backup names no namespace, it is that of the store.
+func restoreSome(cmd *cobra.Command, backup storeurl.URL, spec storeurl.Spec, paths []string, force bool) error {
 	return withOpener(func(o *storeurl.Opener) error {
 		ctx := cmd.Context()
-		from, err := openBackup(ctx, o, name, spec.URL.Namespace)
+		from, err := openBackup(ctx, o, backup, spec.URL.Namespace)
 		if err != nil {
 			return err
 		}
@@ -49,12 +50,11 @@ func restoreSome(cmd *cobra.Command, name string, spec storeurl.Spec, paths []st
 	})
 }
 
-// openBackup opens a namespace of a backup; when that has but one, it is meant
-// whatever it is called.
-func openBackup(ctx context.Context, o *storeurl.Opener, name, namespace string) (*storeurl.Store, error) {
-	u := storeurl.URL{Scheme: storeurl.Backup, Target: name}
+// openBackup opens a backup where its URL names a namespace, else a namespace of it;
+// when it has but one, that is meant whatever it is called.
+func openBackup(ctx context.Context, o *storeurl.Opener, u storeurl.URL, namespace string) (*storeurl.Store, error) {
 	s, err := o.Open(ctx, storeurl.Spec{URL: u}, storeurl.Want{})
-	if err != nil || namespace == "" {
+	if err != nil || u.Namespace != "" || namespace == "" {
 		return s, err
 	}
 	spaces, ok := s.Parts[0].Spaces()
