@@ -46,7 +46,8 @@ store in a database or a folder that does not exist is made.
 The routes of --route belong to SRC. Writes are on disk when the copy ends;
 --durable makes each of them wait for the disk.
 
-` + filterHelp,
+` + filterHelp + ` --delete removes
+nothing that is left out.`,
 		Example: "  goliathfs copy dir:./docs badger:./store\n  goliathfs copy sqlite:./agent-files.db dir:./files\n  goliathfs copy --dry-run --delete dir:./docs badger:./store",
 		GroupID: groupWrite,
 		Args:    takes(2, 2),
@@ -244,6 +245,9 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst side, problems []leftout
 	}
 	if flushErr := out.Flush(); err == nil {
 		err = flushErr
+	}
+	if err == nil {
+		o.filter.tellUnmatched(cmd)
 	}
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -176,6 +176,7 @@ func (o *diffOptions) compare(cmd *cobra.Command, a, b side, problems []leftout.
 	if err := out.Flush(); err != nil {
 		return err
 	}
+	o.filter.tellUnmatched(cmd)
 	delete(found, transfer.Same)
 	if len(found) > 0 {
 		return errReported

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,7 @@ type filterFlags struct {
 	all              bool
 
 	taken, left []*glob.Pattern
+	matched     atomic.Bool // one of taken has
 }
 
 // filterHelp is what the help of a verb says of them.
@@ -27,8 +29,7 @@ const filterHelp = `--include GLOB and --exclude GLOB, each as often as needed, 
 their path or by a directory that they are in: * and ? stay within a name, ** crosses
 directories, and a GLOB that does not begin with / matches anywhere. What is left out
 counts as not there on either side. Of a folder of this machine, what its .gitignore
-files name and .git are left out, too, and --delete removes nothing of that; --all takes
-them.`
+files name and .git are left out, too; --all takes them.`
 
 func (f *filterFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.include, "include", nil, "only files that match `GLOB`, repeatable")
@@ -73,7 +74,26 @@ func compileGlobs(flag string, texts []string) ([]*glob.Pattern, error) {
 
 // skips reports whether the file at a path is left out by --include or --exclude.
 func (f *filterFlags) skips(path string) bool {
-	return len(f.taken) > 0 && !matchesAny(f.taken, path) || matchesAny(f.left, path)
+	if len(f.taken) > 0 {
+		if !matchesAny(f.taken, path) {
+			return true
+		}
+		f.matched.Store(true)
+	}
+	return matchesAny(f.left, path)
+}
+
+// tellUnmatched says on standard error that --include names no file of those that were
+// looked at: else a mistyped one would pass for nothing to do.
+func (f *filterFlags) tellUnmatched(cmd *cobra.Command) {
+	if len(f.taken) == 0 || f.matched.Load() {
+		return
+	}
+	words := make([]string, len(f.include))
+	for i, text := range f.include {
+		words[i] = "--include " + shellWord(text)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "no file matches %s\n", strings.Join(words, " or "))
 }
 
 // matchesAny reports whether a pattern matches the path or a directory above it.
