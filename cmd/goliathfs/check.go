@@ -122,8 +122,15 @@ func (r *checkReport) part(ctx context.Context, part storeurl.Part, repaired boo
 	}
 	if past, ok := part.Backend.(storeurl.Past); ok {
 		// What it finds in a content that is shown at this moment is found there again.
-		return past.Check(ctx, func(err error) { r.add(found{part.URL.String(), database.Problem{Text: err.Error()}}) })
+		sum, err := past.Check(ctx, func(err error) {
+			r.add(found{part.URL.String(), database.Problem{File: part.URL.Target, Text: err.Error()}})
+		})
+		r.journals = true
+		r.entries += sum.Entries
+		r.bytes += sum.Bytes
+		return err
 	}
+	r.stores = true
 	return part.EachNamespace(ctx, func(name string, files vfs.Backend) error {
 		sum, err := check.Store(ctx, files, func(p leftout.Entry) {
 			if !r.named[filePath{name, p.Path}] { // else the database has said more about it

@@ -28,6 +28,8 @@ type checkReport struct {
 	lost                         int
 	unsure                       bool // more may be lost than can be counted
 	files                        int
+	entries                      int  // of journals
+	stores, journals             bool // what there was to read
 	bytes                        int64
 	quarantine                   string // where replaced things are kept, "" for none
 }
@@ -91,10 +93,22 @@ func (f found) where() string {
 	return printable(f.Path)
 }
 
+// what is how much was read.
+func (r *checkReport) what() string {
+	files, entries := count(r.files, "file", "files"), count(r.entries, "entry", "entries")
+	switch {
+	case !r.journals:
+		return files
+	case !r.stores:
+		return entries
+	}
+	return files + " and " + entries
+}
+
 // finish prints the sum. It returns errReported when something is still wrong.
 func (r *checkReport) finish() error {
 	if !r.asJSON {
-		r.out.Printf("read %s (%s): %s", count(r.files, "file", "files"), count(int(r.bytes), "byte", "bytes"), count(r.problems, "problem", "problems"))
+		r.out.Printf("read %s (%s): %s", r.what(), count(int(r.bytes), "byte", "bytes"), count(r.problems, "problem", "problems"))
 		if r.repaired > 0 {
 			r.out.Printf(", %d repaired", r.repaired)
 		}

@@ -37,9 +37,8 @@ type Past struct {
 }
 
 // Check reads the whole journal and calls report for each damaged place.
-func (p Past) Check(ctx context.Context, report func(error)) error {
-	_, err := p.history.Check(ctx, report)
-	return err
+func (p Past) Check(ctx context.Context, report func(error)) (journalfs.Checked, error) {
+	return p.history.Check(ctx, report)
 }
 
 // journal opens the files of a journal at the moment that the URL names.
