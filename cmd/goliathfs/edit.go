@@ -15,7 +15,6 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 func newEdit() *cobra.Command {
@@ -49,8 +48,8 @@ type edit struct {
 
 func (e *edit) run(cmd *cobra.Command, store, path string) (err error) {
 	e.store = store
-	if e.path, err = vpath.CleanFile(path); err != nil {
-		return usagef("%s: %w", path, err)
+	if e.path, err = toWrite(path); err != nil {
+		return err
 	}
 	editor := cmp.Or(strings.TrimSpace(os.Getenv("VISUAL")), strings.TrimSpace(os.Getenv("EDITOR")))
 	if editor == "" {
@@ -125,9 +124,7 @@ func (e *edit) read(cmd *cobra.Command) error {
 
 // write replaces the revision that was seen, or makes the file.
 func (e *edit) write(cmd *cobra.Command, content string) error {
-	again := e.flags
-	again.whole = true // what there is to say of the store was said
-	return again.withStore(cmd, e.store, storeurl.Want{Write: true}, func(s *storeurl.Store) error {
+	return e.flags.withStore(cmd, e.store, storeurl.Want{Write: true}, func(s *storeurl.Store) error {
 		info, err := vfs.Write(cmd.Context(), s.Backend, e.path, content, e.begun.Revision)
 		if errors.Is(err, vfs.ErrConflict) {
 			return e.lost(cmd, s, content)

@@ -170,12 +170,13 @@ func (o *exportOptions) takeFiles(cmd *cobra.Command, store string, to *transcri
 
 // filesOf returns the files of a store that a scenario takes.
 func (o *exportOptions) filesOf(ctx context.Context, s *storeurl.Store) (map[string]string, error) {
-	files, size := map[string]string{}, 0
+	files, size, found := map[string]string{}, 0, o.files == "/"
 	dir := cmp.Or(o.dir, memory.DefaultDir)
 	for info, err := range walk.Files(ctx, s.Backend, o.files) {
 		if err != nil {
 			return nil, err
 		}
+		found = true
 		if vpath.Within(info.Path, dir) {
 			continue
 		}
@@ -187,6 +188,9 @@ func (o *exportOptions) filesOf(ctx context.Context, s *storeurl.Store) (map[str
 		if size += len(f.Content); size > mostExported {
 			return nil, fmt.Errorf("the files at or below %s have more than %d bytes, take fewer with --files DIR", printable(o.files), mostExported)
 		}
+	}
+	if !found {
+		return nil, fmt.Errorf("no file is at or below %s, name another directory with --files", printable(o.files))
 	}
 	return files, nil
 }

@@ -19,6 +19,8 @@ import (
 type storeFlags struct {
 	routes []string
 	whole  bool // the verb is about all namespaces of a database
+
+	told string // the store of which tellNamespaces has told
 }
 
 func (f *storeFlags) register(cmd *cobra.Command) {
@@ -66,7 +68,8 @@ func (f *storeFlags) withStore(cmd *cobra.Command, raw string, want storeurl.Wan
 		for _, p := range o.LeftOut() {
 			fmt.Fprintf(cmd.ErrOrStderr(), "left out %v\n", p)
 		}
-		if !f.whole && !want.Create {
+		if !f.whole && !want.Create && f.told != raw {
+			f.told = raw
 			if err := tellNamespaces(cmd, store); err != nil {
 				return err
 			}

@@ -37,12 +37,9 @@ that does not exist is made.`,
 			if force && revision != "" {
 				return usagef("--revision replaces one version and --force any, leave one of them out")
 			}
-			path, err := vpath.CleanFile(args[1])
-			switch {
-			case err != nil:
-				return usagef("%s: %w", args[1], err)
-			case strings.HasSuffix(args[1], "/"):
-				return usagef("%s is the name of a directory, and those are there by themselves: leave out the slash at its end to write the file %s", args[1], path)
+			path, err := toWrite(args[1])
+			if err != nil {
+				return err
 			}
 			content, err := readStdin(cmd)
 			if err != nil {
@@ -85,6 +82,18 @@ that does not exist is made.`,
 	cmd.Flags().BoolVar(&force, "force", false, "replace what is there, whatever its revision")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return cmd
+}
+
+// toWrite returns the canonical path of a file that a verb is asked to write.
+func toWrite(arg string) (string, error) {
+	path, err := vpath.CleanFile(arg)
+	switch {
+	case err != nil:
+		return "", usagef("%s: %w", arg, err)
+	case strings.HasSuffix(arg, "/"):
+		return "", usagef("%s is the name of a directory, and those are there by themselves: leave out the slash at its end to write the file %s", arg, path)
+	}
+	return path, nil
 }
 
 // refused returns why a file cannot be created, as far as that shows before the
