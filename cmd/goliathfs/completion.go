@@ -161,9 +161,9 @@ func completeNamespace(ctx context.Context, word string) []string {
 			return nil
 		}
 		names, err := namespaced.Namespaces(ctx)
-		for _, name := range append(names, "*") {
+		for i, name := range append(names, "*") {
 			value := name
-			if name != "*" {
+			if i < len(names) {
 				value = strings.ReplaceAll(storeurl.Escape(name), "*", "%2A")
 			}
 			if mayName(ctx, value) {

@@ -119,7 +119,10 @@ func (o *placeOptions) places(args []string) (p places, err error) {
 	if strings.HasSuffix(to, "/") && p.from != "/" {
 		p.to = vpath.Join(p.to, "/"+vpath.Base(p.from))
 	}
-	if p.alone && (p.from == p.to || o.recursive && vpath.Within(p.to, p.from)) {
+	switch {
+	case p.alone && p.from == p.to:
+		return p, usagef("%s is there already, name another path", p.from)
+	case p.alone && o.recursive && vpath.Within(p.to, p.from):
 		return p, usagef("%s lies in %s, name another path", p.to, p.from)
 	}
 	return p, nil
@@ -131,7 +134,7 @@ func (o *placeOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if p.dst.URL.Scheme == storeurl.Dir || p.src.URL.Scheme == storeurl.Dir {
-		return usagef("a folder of this machine is for copy, write for example goliathfs cat %s %s > FILE", shellWord(args[0]), shellWord(p.from))
+		return usagef("a folder of this machine is for copy, write for example goliathfs %s", o.besideFolder(p))
 	}
 	if !p.dst.URL.ReadOnly && !p.dst.Writable(p.to) { // opening says more of mode=ro
 		return fmt.Errorf("%s: this part of %s is read-only, name a place that can be written", p.to, storeWords(p.dst))
@@ -156,6 +159,17 @@ func (o *placeOptions) run(cmd *cobra.Command, args []string) error {
 		}
 		return o.make(cmd, src, dst, moves)
 	})
+}
+
+// besideFolder is what does with a folder of this machine what was meant.
+func (o *placeOptions) besideFolder(p places) string {
+	switch {
+	case o.recursive:
+		return fmt.Sprintf("copy --include %s %s %s", shellWord(p.from), storeWords(p.src), storeWords(p.dst))
+	case p.src.URL.Scheme == storeurl.Dir:
+		return fmt.Sprintf("write %s %s < FILE", storeWords(p.dst), shellWord(p.to))
+	}
+	return fmt.Sprintf("cat %s %s > FILE", storeWords(p.src), shellWord(p.from))
 }
 
 // open opens the one to write to first, for both may lie in one database.
