@@ -31,10 +31,11 @@ func newBackup() *cobra.Command {
 		Use:   "backup STORE FILE",
 		Short: "Write a store to one file, as it is at one moment",
 		Long: `Write the whole store to the new file FILE, as it was at one moment, also while it
-is in use; a Badger store that a process has open is reached through that one. SQLite gives a database, with all its tables; every other store a file
-of JSON lines that ends in a checksum, with all namespaces unless the URL names
-one. With --route it is the files that show. restore reads both forms, and
-backup:FILE is a store to look at them. FILE can be - for standard output.`,
+is in use; a Badger store that a process has open is reached through that one.
+SQLite gives a database, with all its tables; every other store a file of JSON lines
+that ends in a checksum, with all namespaces unless the URL names one. With --route
+it is the files that show. restore reads both forms, and backup:FILE is a store to
+look at them. FILE can be - for standard output.`,
 		Example: "  goliathfs backup badger:./store store.backup\n  goliathfs backup sqlite:./agent-files.db copy.db\n  goliathfs backup unix:/tmp/agent.sock - | gzip > store.backup.gz",
 		GroupID: groupCare,
 		Args:    takes(2, 2),
