@@ -3,6 +3,7 @@ package blackbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goliathfs/goliathfs/agentsim/internal/replay"
@@ -53,13 +54,15 @@ func (e *expectSpec) status(end *ending) string {
 	return fmt.Sprintf("the agent ended with status %d where expect.exit is %d", end.status, e.exit())
 }
 
-// unmet is an error with what the agent complained about, if it did.
+// unmet is an error with what the agent complained about, if it did. Of much it is
+// the beginning, where Node.js says what went wrong, and the end, where Python does.
 func (end *ending) unmet(message string) error {
-	const most = 20
+	const first, last = 10, 20
 	lines := strings.SplitAfter(strings.TrimRight(end.stderr, "\n"), "\n")
 	title := "its standard error"
-	if len(lines) > most {
-		lines, title = lines[len(lines)-most:], fmt.Sprintf("the last %d lines of its standard error", most)
+	if len(lines) > first+last {
+		title = fmt.Sprintf("the first %d and the last %d lines of its standard error", first, last)
+		lines = slices.Concat(lines[:first], []string{"…\n"}, lines[len(lines)-last:])
 	}
 	return &replay.Unmet{Message: message, Looked: strings.Join(lines, ""), Title: title}
 }

@@ -2,6 +2,7 @@ package blackbox_test
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/goliathfs/goliathfs/agentsim"
 	"github.com/goliathfs/goliathfs/agentsim/blackbox"
+	internalreplay "github.com/goliathfs/goliathfs/agentsim/internal/replay"
 )
 
 // programs is the kind that runs commands, with this test as {goliathfs}.
@@ -227,5 +229,18 @@ wire: [{when: x, side: true, model: [{text: x}]}]
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "goliathfs-agent-*")); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// Of much that an agent complained about, the beginning and the end are shown.
+func TestLongComplaint(t *testing.T) {
+	kind := blackbox.Kind(&blackbox.Options{Command: `i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo "line $i" >&2; done; exit 1`})
+	_, err := replay(t, header+"wire: [{side: true, model: [{text: x}]}]", kind)
+	var unmet *internalreplay.Unmet
+	if !errors.As(err, &unmet) {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(unmet.Looked, "line 1\n") || !strings.Contains(unmet.Looked, "line 10\n…\nline 81\n") || !strings.HasSuffix(unmet.Looked, "line 100") {
+		t.Errorf("%s:\n%s", unmet.Title, unmet.Looked)
 	}
 }
