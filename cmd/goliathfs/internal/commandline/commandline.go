@@ -18,6 +18,7 @@ type Line struct {
 	// shell to find out, such as a variable.
 	Known bool
 
+	lead  string // what stands before the last word and is replaced with it
 	kept  string // the beginning of the last word that stays where it is
 	quote byte   // that is open in the last word, ' or ", or 0
 }
@@ -45,7 +46,7 @@ func Parse(line, breaks string) Line {
 	for len(words) > 0 && strings.Contains(words[0], "=") { // variables that are set for the command
 		words = words[1:]
 	}
-	return Line{append(words, p.word.String()), p.known, p.kept, p.quote}
+	return Line{append(words, p.word.String()), p.known, p.lead, p.kept, p.quote}
 }
 
 type parser struct {
@@ -54,6 +55,7 @@ type parser struct {
 	word   strings.Builder
 	begun  bool // a word, which may be empty quotes
 	known  bool
+	lead   string
 	kept   string
 	quote  byte
 }
@@ -87,28 +89,35 @@ func (p *parser) bare(c byte) {
 	case ' ', '\t':
 		p.end()
 	case '\n', ';', '|', '&', '(', ')':
+		lead := p.lead
 		p.end()
 		p.words = nil
+		if strings.IndexByte(p.breaks, c) < 0 {
+			p.lead = lead + string(c)
+		}
 	case '<', '>':
 		p.end()
 	case '\'', '"':
 		p.quote, p.begun = c, true
-		p.kept = p.word.String()
+		p.keep()
 	case '$', '`':
 		p.known = false
 		p.add(c)
 	default:
 		p.add(c)
 		if strings.IndexByte(p.breaks, c) >= 0 {
-			p.kept = p.word.String()
+			p.keep()
 		}
 	}
 }
 
+// keep notes that what readline replaces begins here.
+func (p *parser) keep() { p.lead, p.kept = "", p.word.String() }
+
 // close ends a quote, which readline takes for the end of a word.
 func (p *parser) close() {
 	p.quote = 0
-	p.kept = p.word.String()
+	p.keep()
 }
 
 // end ends a word.
@@ -117,7 +126,7 @@ func (p *parser) end() {
 		p.words = append(p.words, p.word.String())
 	}
 	p.word.Reset()
-	p.begun, p.known, p.kept = false, true, ""
+	p.begun, p.known, p.lead, p.kept = false, true, "", ""
 }
 
 // Put returns what readline must put in the place of what it replaces, so that the last
@@ -137,6 +146,7 @@ func (l Line) Put(word string) (string, bool) {
 		return strings.NewReplacer("$", `\$`, "`", "\\`", `"`, `\"`, `\`, `\\`).Replace(rest), !strings.Contains(rest, "!")
 	}
 	var b strings.Builder
+	b.WriteString(l.lead)
 	for i, r := range rest {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._,@%+-:=~", r) || r == '~' && i == 0 && l.kept == "" {
 			b.WriteByte('\\')

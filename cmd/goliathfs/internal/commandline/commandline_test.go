@@ -87,6 +87,7 @@ func TestPut(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(`g cat 'a b' "c`, "/x y")
 	f.Add("g $(x) `y` \\", "/$(x)")
+	f.Add("(:))", "6") // which readline replaces up to the colon
 	f.Fuzz(func(t *testing.T, line, word string) {
 		l := commandline.Parse(line, breaks)
 		if len(l.Words) == 0 {

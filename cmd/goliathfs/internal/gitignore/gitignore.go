@@ -42,6 +42,7 @@ func (r *Rules) Add(dir, text string) error {
 // Ignored reports whether the rules name a file or a directory, a slash-separated path
 // below the folder, or a directory above it, below which nothing shows.
 func (r *Rules) Ignored(name string, isDir bool) bool {
+	name = path.Clean("/" + name)[1:] // without which the way up from "/a" would not end
 	for i := 0; i < len(name); i++ {
 		if name[i] == '/' && r.names(name[:i], true) {
 			return true

@@ -188,6 +188,8 @@ func BenchmarkHostile(b *testing.B) {
 func FuzzIgnored(f *testing.F) {
 	f.Add("a/**/b\n[!x]*\\ \n", "a/b")
 	f.Add("[[:alpha:]-]\n!**\n", "é/.git")
+	f.Add("0", "/a")
+	f.Add("0", "/")
 	f.Fuzz(func(t *testing.T, text, name string) {
 		r := new(gitignore.Rules)
 		if r.Add(".", text) != nil {
