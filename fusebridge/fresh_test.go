@@ -3,7 +3,10 @@
 package fusebridge_test
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"github.com/goliathfs/goliathfs/fusebridge"
 	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
 
 // freshCase writes, says what must be seen at once, and is repeated.
@@ -181,6 +185,46 @@ func TestFreshListing(t *testing.T) {
 		}
 	}
 	t.Logf("%d stale", stale)
+}
+
+// walked is a store that is looked through at each change, before it tells of that.
+type walked struct {
+	*memfs.FS
+	listed chan struct{}
+}
+
+func (w walked) List(ctx context.Context, dir string, opts vfs.ListOptions) (vfs.Page, error) {
+	page, err := w.FS.List(ctx, dir, opts)
+	select {
+	case w.listed <- struct{}{}:
+	default:
+	}
+	return page, err
+}
+
+func (w walked) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
+	return w.FS.Watch(ctx, dir, func(e vfs.Event) {
+		if !e.Overflow {
+			fn(vfs.Event{Path: dir, Overflow: true})
+			<-w.listed
+			for range rand.IntN(100) {
+				runtime.Gosched()
+			}
+		}
+		fn(e)
+	})
+}
+
+// TestFreshWhileWalked does the same where a walk finds each change at about the moment
+// at which it is told: the write must not return before the kernel knows, whoever says it.
+func TestFreshWhileWalked(t *testing.T) {
+	for _, c := range freshCases {
+		t.Run(c.name, func(t *testing.T) {
+			b := walked{newMem(t, freshSeed()), make(chan struct{}, 1)}
+			s := mount(t, b, nil)
+			checkFresh(t, b, s, c, loops())
+		})
+	}
 }
 
 func checkFresh(t *testing.T, b vfs.Backend, s *fusebridge.Server, c freshCase, loops int) {

@@ -102,8 +102,7 @@ func (f *Follower) found(ctx context.Context, batch []vfs.Info, w walking) {
 		}
 	}
 	f.sayHeld(c)
-	f.tree.Unlock()
-	f.notify.Tell(c.Notes)
+	f.unlockAndTell(c.Notes)
 }
 
 // sweep hides what the walk did not find.
