@@ -52,7 +52,7 @@ var _ interface {
 // that the token is wrong, or that the versions differ.
 func Dial(ctx context.Context, addr string, opts *DialOptions) (*Client, error) {
 	c := newClient(addr, opts)
-	if _, err := c.connected(ctx); err != nil {
+	if _, err := c.connected(ctx, c.deadline()); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -67,21 +67,29 @@ func newClient(addr string, opts *DialOptions) *Client {
 	return c
 }
 
-// connected returns the session, connecting anew when the last one has ended.
-func (c *Client) connected(ctx context.Context) (*session, error) {
+// deadline is when an operation that begins now has to be over.
+func (c *Client) deadline() time.Time { return time.Now().Add(c.opts.Timeout) }
+
+// connected returns the session, connecting anew when the last one has ended. It takes
+// until that time at most, the wait for others who connect included.
+func (c *Client) connected(ctx context.Context, until time.Time) (*session, error) {
 	if s, err := c.current(); s != nil || err != nil {
 		return s, err
 	}
+	late := time.NewTimer(time.Until(until))
+	defer late.Stop()
 	select {
 	case c.dialing <- struct{}{}:
 		defer func() { <-c.dialing }()
+	case <-late.C:
+		return nil, c.silent()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	if s, err := c.current(); s != nil || err != nil {
 		return s, err // someone else did it
 	}
-	fresh, err := c.dial(ctx)
+	fresh, err := c.dial(ctx, until)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +115,7 @@ func (c *Client) replace(fresh *session) (old *session, ok bool) {
 	return old, true
 }
 
-func (c *Client) dial(ctx context.Context) (*session, error) {
+func (c *Client) dial(ctx context.Context, until time.Time) (*session, error) {
 	token := ""
 	if c.opts.TokenFile != "" {
 		var err error
@@ -115,7 +123,7 @@ func (c *Client) dial(ctx context.Context) (*session, error) {
 			return nil, err
 		}
 	}
-	s, err := connect(ctx, c.addr, token, c.opts.Timeout)
+	s, err := connect(ctx, c.addr, token, until, c.opts.Timeout)
 	if ended := ctx.Err(); ended != nil && err != nil {
 		return nil, ended
 	}
@@ -161,8 +169,8 @@ func (c *Client) do(ctx context.Context, req request) (result, error) {
 	if err := ctx.Err(); err != nil {
 		return result{}, err
 	}
-	end := time.Now().Add(c.opts.Timeout)
-	res, before, err := c.bounded(ctx, req)
+	end := c.deadline()
+	res, before, err := c.bounded(ctx, req, end)
 	if req.op.changes() && len(before) > 0 {
 		ctx, cancel := context.WithDeadline(ctx, end)
 		defer cancel()
@@ -175,8 +183,8 @@ func (c *Client) do(ctx context.Context, req request) (result, error) {
 
 // bounded keeps to the limits of time and of requests under way. Requests that
 // only look are asked once more when the connection turns out to be lost.
-func (c *Client) bounded(ctx context.Context, req request) (result, []mark, error) {
-	timer := time.NewTimer(c.opts.Timeout)
+func (c *Client) bounded(ctx context.Context, req request, end time.Time) (result, []mark, error) {
+	timer := time.NewTimer(time.Until(end))
 	defer timer.Stop()
 	select {
 	case c.slot <- struct{}{}:
@@ -187,10 +195,10 @@ func (c *Client) bounded(ctx context.Context, req request) (result, []mark, erro
 		return result{}, nil, ctx.Err()
 	}
 	req.timeout = c.opts.Timeout
-	res, before, err := c.ask(ctx, req, timer)
+	res, before, err := c.ask(ctx, req, end, timer)
 	var gone *goneError
 	if errors.As(err, &gone) && !req.op.changes() {
-		res, before, err = c.ask(ctx, req, timer)
+		res, before, err = c.ask(ctx, req, end, timer)
 	}
 	return res, before, err
 }
@@ -212,8 +220,8 @@ const grace = time.Second
 
 // ask sends a request on the current connection and waits for its result, which
 // comes with the places of the events that were sent before it.
-func (c *Client) ask(ctx context.Context, req request, timer *time.Timer) (result, []mark, error) {
-	s, err := c.connected(ctx)
+func (c *Client) ask(ctx context.Context, req request, end time.Time, timer *time.Timer) (result, []mark, error) {
+	s, err := c.connected(ctx, end)
 	if err != nil {
 		return result{}, nil, err
 	}

@@ -67,6 +67,38 @@ func startAgent(t *testing.T, addr string) *os.Process {
 	return cmd.Process
 }
 
+// TestTimeoutOfMany: the bound of an operation holds also for those who wait until
+// another one has found out that nobody lets this program in.
+func TestTimeoutOfMany(t *testing.T) {
+	t.Parallel()
+	addr := socketAddr(t)
+	process := startAgent(t, addr)
+	const timeout, many = 500 * time.Millisecond, 40
+	c := dial(t, addr, &remotefs.DialOptions{Timeout: timeout})
+	process.Kill()
+	process.Wait()
+	path := strings.TrimPrefix(addr, "unix:")
+	if err := remotefs.RemoveStale(path); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", path) // it takes connections and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), many*timeout/2) // one after the other would take twice as long
+	defer cancel()
+	var group sync.WaitGroup
+	for range many {
+		group.Go(func() {
+			if _, err := c.Read(ctx, "/seeded"); !errors.Is(err, vfs.ErrUnavailable) {
+				t.Errorf("a read: %v, want one that says that the agent is away", err)
+			}
+		})
+	}
+	group.Wait()
+}
+
 // TestAgentEndsWhileDialing: an agent that ends before it has let a program in is told as
 // one that is not there.
 func TestAgentEndsWhileDialing(t *testing.T) {

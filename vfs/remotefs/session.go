@@ -43,8 +43,8 @@ type mark struct {
 
 // connect dials and says hello, once more to an agent that speaks only an older
 // version.
-func connect(ctx context.Context, addr, token string, timeout time.Duration) (*session, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+func connect(ctx context.Context, addr, token string, until time.Time, patience time.Duration) (*session, error) {
+	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	conn, err := dial(ctx, addr, hello{version, token})
 	speaks := uint64(version)
@@ -55,18 +55,18 @@ func connect(ctx context.Context, addr, token string, timeout time.Duration) (*s
 	if err != nil {
 		return nil, err
 	}
-	return newSession(addr, conn, speaks, timeout), nil
+	return newSession(addr, conn, speaks, patience), nil
 }
 
 // newSession begins to write to and to read from an agent that has let this program
 // in.
-func newSession(addr string, conn net.Conn, version uint64, timeout time.Duration) *session {
+func newSession(addr string, conn net.Conn, version uint64, patience time.Duration) *session {
 	s := &session{
 		addr: addr, version: version, conn: conn, out: newOutbox(), done: make(chan struct{}),
 		calls: map[uint64]*call{}, watches: map[uint64]*inbox{},
 	}
-	s.work.Go(func() { s.end(s.out.run(conn, timeout)) })
-	s.work.Go(func() { s.end(s.read(newFrames(conn, timeout))) })
+	s.work.Go(func() { s.end(s.out.run(conn, patience)) })
+	s.work.Go(func() { s.end(s.read(newFrames(conn, patience))) })
 	return s
 }
 

@@ -27,7 +27,7 @@ func (c *Client) Watch(ctx context.Context, dir string, fn func(vfs.Event)) erro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s, err := c.connected(ctx)
+		s, err := c.connected(ctx, c.deadline())
 		if err != nil && first {
 			return err
 		}
