@@ -24,7 +24,7 @@ func (j *Journal) bound() {
 	}
 	if err != nil {
 		j.unfoldable = true
-		text := "the states before this could not be folded, so the journal grows: " + err.Error()
+		text := "folding the states before this failed, so the journal grows from here: " + err.Error()
 		_ = j.w.put(entry{kind: Gap, path: "/", time: j.opts.Now().UnixMilli(), text: text}, "") // the next record tells of a full disk
 	}
 }
@@ -102,7 +102,7 @@ func (j *Journal) fold(cut place) (err error) {
 	}
 	old, oldLock := j.w.file, j.lock
 	j.w, j.lock, j.folded = w, lock, w.end
-	// What it was is gone from the disk: there is nothing to save of it.
+	// What it was has no name any more: there is nothing to save of it.
 	_, _ = oldLock.release(), old.Close()
 	return nil
 }
