@@ -29,7 +29,7 @@ func Listen(h http.Handler) (*Endpoint, error) { return ListenAt("127.0.0.1:0", 
 func ListenAt(addr string, h http.Handler) (*Endpoint, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("the model cannot listen: %w", err)
+		return nil, fmt.Errorf("the model cannot listen at %s, perhaps the port is taken: %w", addr, err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	e := &Endpoint{URL: "http://" + l.Addr().String(), stop: stop}

@@ -55,3 +55,16 @@ func TestStoppedServer(t *testing.T) {
 		}
 	}
 }
+
+// An address that is in use is named, and what may be the matter.
+func TestTakenPort(t *testing.T) {
+	e, err := wire.Listen(http.NotFoundHandler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	addr := strings.TrimPrefix(e.URL, "http://")
+	if _, err := wire.ListenAt(addr, http.NotFoundHandler()); err == nil || !strings.Contains(err.Error(), addr+", perhaps the port is taken") {
+		t.Error(err)
+	}
+}
