@@ -19,6 +19,8 @@ func TestTake(t *testing.T) {
 		{"postgres://u:s%2Fecret@h1,h2/db", "postgres://u@h1,h2/db"},
 		{"postgres://u:secret@", "postgres://u@"},
 		{"postgres://u@h/db?password=secret", "postgres://u@h/db"},
+		{"postgres://u@h/db?Password=secret", "postgres://u@h/db"},
+		{"postgres://u@h/db?passwd=secret&a=b&PWD=secret", "postgres://u@h/db?a=b"},
 		{"postgres://u@h/db?pass%77ord=secret&a=b", "postgres://u@h/db?a=b"},
 		{"postgres://u@h/db?a=b&sslpassword=secret&password=secret,", "postgres://u@h/db?a=b"},
 		{"/x=postgres://u:secret@h/db,ro", "/x=postgres://u@h/db,ro"},

@@ -102,11 +102,11 @@ func parsePostgres(rest string) (URL, error) {
 	return u, nil
 }
 
-// isPassword reports whether a parameter of libpq is a secret.
+// isPassword reports whether a parameter is a secret of libpq, also a mistyped one.
 func isPassword(pair string) bool {
 	key, _, _ := strings.Cut(pair, "=")
 	decoded, err := decode(key)
-	return err == nil && (decoded == "password" || decoded == "sslpassword")
+	return err == nil && slices.Contains([]string{"password", "sslpassword", "passwd", "pwd"}, strings.ToLower(decoded))
 }
 
 // cutOption cuts the option of a route off the URL of a store. The hosts of a
