@@ -64,6 +64,10 @@ func (s *FS) Compact(ctx context.Context) error {
 	return s.db.explain(ctx, err)
 }
 
+// selectDiskUse adds up the partitions of a table that its owner has partitioned.
+const selectDiskUse = `select coalesce((select sum(pg_total_relation_size(relid))::bigint from pg_partition_tree(t)), pg_total_relation_size(t))
+	from (select $1::text::regclass t) named`
+
 // DiskUse returns how many bytes of the server's disk the tables and their indexes
 // take, all namespaces together.
 func (s *FS) DiskUse(ctx context.Context) (int64, error) {
@@ -72,7 +76,7 @@ func (s *FS) DiskUse(ctx context.Context) (int64, error) {
 		total = 0
 		for _, table := range tables {
 			var n *int64
-			if err := q.QueryRow(ctx, `select pg_total_relation_size($1::text::regclass)`, table).Scan(&n); err != nil {
+			if err := q.QueryRow(ctx, selectDiskUse, table).Scan(&n); err != nil {
 				return err
 			}
 			if n == nil {

@@ -340,6 +340,25 @@ func TestClientEncoding(t *testing.T) {
 	}
 }
 
+// Tables that their owner has partitioned count with their partitions.
+func TestPartitioned(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	admin := connect(t, url)
+	run(t, admin, `do $$ begin
+		create table goliath_files_v1 (ns text collate "C" not null, key bytea not null, content bytea not null,
+			revision bytea not null, mtime bigint not null, grams int4[], primary key (ns, key)) partition by hash (ns);
+		create table files_0 partition of goliath_files_v1 for values with (modulus 2, remainder 0);
+		create table files_1 partition of goliath_files_v1 for values with (modulus 2, remainder 1);
+	end $$`)
+	s := open(t, url, nil)
+	const size = 100_000
+	write(t, s, "/f", strings.Repeat("x", size), "")
+	if n, err := s.DiskUse(t.Context()); err != nil || n < size {
+		t.Errorf("the tables take %d bytes, %v", n, err)
+	}
+}
+
 // A replica is refused, unless it is asked for; then it is read-only.
 func TestReplica(t *testing.T) {
 	t.Parallel()
