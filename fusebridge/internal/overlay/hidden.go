@@ -27,6 +27,10 @@ func (o *Overlay) makeTemporary(ctx *view.Context, m move) fuse.Status {
 	var behind []storedRevision
 	o.Tree.Lock()
 	status := m.draft.whole()
+	if f := m.from; status == fuse.OK && f.Rev != "" && o.mayReplace(m.pid, f) != f.Rev {
+		o.sights.forget(f.Path) // it is told, and may insist
+		status = fuse.EBUSY     // what comes in its place was made from an older text
+	}
 	if m.targetDraft != nil {
 		for _, s := range o.behind(m.targetDraft) {
 			if s.path != m.from.Path {

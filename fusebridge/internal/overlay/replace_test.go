@@ -108,20 +108,27 @@ func TestWhatWasSeenMayBeReplaced(t *testing.T) {
 		name    string
 		replace func(k *kernel) fuse.Status
 		want    fuse.Status // when it loses
+		kept    []string    // then
 	}{
 		{"rename", func(k *kernel) fuse.Status {
 			if status := k.save("/new", "mine", makeNew); status != fuse.OK {
 				return status
 			}
 			return k.rename("/new", "/f")
-		}, fuse.EBUSY},
+		}, fuse.EBUSY, []string{"mine"}},
 		{"sed -i", func(k *kernel) fuse.Status {
 			if status := k.save("/sedAb12cd", "mine", makeNew); status != fuse.OK {
 				return status
 			}
 			return k.rename("/sedAb12cd", "/f")
-		}, fuse.EBUSY},
-		{"open with w", func(k *kernel) fuse.Status { return k.save("/f", "mine", rewrite) }, stale},
+		}, fuse.EBUSY, []string{"mine"}},
+		{"open with w", func(k *kernel) fuse.Status { return k.save("/f", "mine", rewrite) }, stale, []string{"mine"}},
+		{"a backup first", func(k *kernel) fuse.Status {
+			if status := k.rename("/f", "/f~"); status != fuse.OK {
+				return status
+			}
+			return k.save("/f", "mine", makeNew)
+		}, fuse.EBUSY, []string{}}, // before it has typed
 	}
 	steps := []struct {
 		name  string
@@ -161,9 +168,9 @@ func TestWhatWasSeenMayBeReplaced(t *testing.T) {
 				k := newKernel(t, mem, overlay.Options{})
 				step.do(t, k, mem)
 				keptBefore := len(k.kept())
-				want, text := fuse.OK, "mine"
+				want, text, kept := fuse.OK, "mine", []string{}
 				if step.loses {
-					want, text = way.want, "the agent's"
+					want, text, kept = way.want, "the agent's", way.kept
 				}
 				if got := way.replace(k); got != want {
 					t.Errorf("it is told %v, want %v", got, want)
@@ -174,8 +181,8 @@ func TestWhatWasSeenMayBeReplaced(t *testing.T) {
 				if got := k.text("/f"); got != text {
 					t.Errorf("the mount shows %q, want %q", got, text)
 				}
-				if kept := k.kept()[keptBefore:]; step.loses != (len(kept) == 1 && kept[0] == "mine") {
-					t.Errorf("kept aside: %q", kept)
+				if diff := cmp.Diff(kept, k.kept()[keptBefore:]); diff != "" {
+					t.Errorf("kept aside (-want +got):\n%s", diff)
 				}
 			})
 		}
