@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/internal/visible"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/walk"
 )
@@ -157,7 +158,7 @@ func (o *lsOptions) print(out *output, e walk.Entry) error {
 	case o.long && e.Dir:
 		out.Printf("%10s  %-24s  %-12s  %s\n", "-", "-", "-", name)
 	case o.long:
-		out.Printf("%10s  %-24s  %-12s  %s\n", sizeText(e.Info.Size), timeText(e.Info.ModTime), e.Info.Revision, name)
+		out.Printf("%10s  %-24s  %-12s  %s\n", sizeText(e.Info.Size), timeText(e.Info.ModTime), visible.Name(string(e.Info.Revision)), name)
 	default:
 		out.Printf("%s\n", name)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/internal/visible"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 	"github.com/goliathfs/goliathfs/vfs/walk"
@@ -88,7 +89,7 @@ func statOf(ctx context.Context, s *storeurl.Store, path string) (stated, error)
 
 func (st stated) print(out *output) {
 	out.Printf("path      %s\n", st.Path)
-	out.Printf("revision  %s\n", st.Revision)
+	out.Printf("revision  %s\n", visible.Name(string(st.Revision)))
 	out.Printf("size      %s\n", count(int(*st.Size), "byte", "bytes"))
 	if st.ModTime == nil {
 		out.Printf("modified  unknown\n")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
+	"github.com/goliathfs/goliathfs/internal/visible"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -71,7 +72,7 @@ func watch(ctx context.Context, b vfs.Backend, dir string, out *output, asJSON b
 		if asJSON {
 			out.JSON(c)
 		} else {
-			out.Printf("%-8s  %s  %s\n", c.Event, c.Path, c.Revision)
+			out.Printf("%-8s  %s  %s\n", c.Event, c.Path, visible.Name(string(c.Revision)))
 		}
 		if out.Flush() != nil {
 			stop() // no one reads any more
