@@ -27,7 +27,7 @@ func (o *Overlay) makeTemporary(ctx *view.Context, m move) fuse.Status {
 	var behind []storedRevision
 	o.Tree.Lock()
 	status := m.draft.whole()
-	if f := m.from; status == fuse.OK && f.Rev != "" && o.mayReplace(m.pid, f) != f.Rev {
+	if f := m.from; status == fuse.OK && f.Rev != "" && o.mayReplace(m.process, f) != f.Rev {
 		o.sights.forget(f.Path) // it is told, and may insist
 		status = fuse.EBUSY     // what comes in its place was made from an older text
 	}
@@ -61,7 +61,7 @@ func (o *Overlay) makeTemporary(ctx *view.Context, m move) fuse.Status {
 		d.unchangedAt-- // it is not what the store has
 	}
 	d.apply(MakeTemporary)
-	o.sights.see(m.pid, f) // who moves it away knows what it is
+	o.sights.see(m.process, f) // who moves it away knows what it is
 	o.Tree.Take(f, kernelKnows())
 	f.Rev = ""
 	o.Tree.Put(f, m.dir, m.name, m.path, nil, kernelKnows())

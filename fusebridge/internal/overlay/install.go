@@ -97,7 +97,7 @@ func (o *Overlay) toReplace(m move) vfs.Revision {
 	case m.target.Rev == "":
 		return m.targetDraft.base
 	}
-	return o.mayReplace(m.pid, m.target)
+	return o.mayReplace(m.process, m.target)
 }
 
 // notInstalled tells of a refused rename.

@@ -24,6 +24,7 @@ func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOu
 	o.Tree.Lock()
 	f, d := o.draftBy(in.NodeId)
 	o.Tree.Unlock()
+	process := o.who.of(in.Pid)
 	out.OpenFlags, out.Fh = fuse.FOPEN_KEEP_CACHE|fuse.FOPEN_NOFLUSH, reader
 	switch {
 	case f == nil:
@@ -31,7 +32,7 @@ func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOu
 	case in.Flags&syscall.O_ACCMODE != syscall.O_RDONLY || in.Flags&syscall.O_TRUNC != 0:
 		ctx := o.Context(cancel, f)
 		defer ctx.Release()
-		return o.openWrite(ctx, f, in.Pid, in.Flags, out)
+		return o.openWrite(ctx, f, process, in.Flags, out)
 	case d == nil && o.Late():
 		if status := o.Hold(cancel, in.NodeId, in.Pid, out); status != fuse.OK {
 			return status
@@ -40,12 +41,12 @@ func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOu
 	}
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
-	o.sights.see(in.Pid, f)
+	o.sights.see(process, f)
 	return fuse.OK
 }
 
 // openWrite begins to write a file: its node gets a draft, shared by all who write it.
-func (o *Overlay) openWrite(ctx *view.Context, f *tree.File, pid, flags uint32, out *fuse.OpenOut) fuse.Status {
+func (o *Overlay) openWrite(ctx *view.Context, f *tree.File, process, flags uint32, out *fuse.OpenOut) fuse.Status {
 	path, temporary := o.pathOf(f)
 	if !temporary {
 		if _, status := o.ask(ctx, "open", path); status != fuse.OK {
@@ -71,12 +72,12 @@ func (o *Overlay) openWrite(ctx *view.Context, f *tree.File, pid, flags uint32, 
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
 	if flags&syscall.O_TRUNC != 0 {
-		if status := o.replaceBy(d, pid); status != fuse.OK {
+		if status := o.replaceBy(d, process); status != fuse.OK {
 			return status
 		}
 		o.empty(d)
 	} else {
-		o.sights.see(pid, f)
+		o.sights.see(process, f)
 	}
 	out.Fh, out.OpenFlags = o.addHandle(d), fuse.FOPEN_KEEP_CACHE
 	return fuse.OK
@@ -116,11 +117,11 @@ func (o *Overlay) current(ctx *view.Context, d *draft) fuse.Status {
 
 // replaceBy sets what the text that a process begins anew is to replace. The tree's
 // lock is held.
-func (o *Overlay) replaceBy(d *draft, pid uint32) fuse.Status {
+func (o *Overlay) replaceBy(d *draft, process uint32) fuse.Status {
 	if d.state == Temporary || d.state == Unlinked || d.file.Rev == "" {
 		return fuse.OK
 	}
-	rev := o.mayReplace(pid, d.file)
+	rev := o.mayReplace(process, d.file)
 	switch {
 	case rev == d.file.Rev:
 		return fuse.OK
@@ -133,8 +134,8 @@ func (o *Overlay) replaceBy(d *draft, pid uint32) fuse.Status {
 
 // mayReplace returns the revision that a process may replace in the place of a file:
 // the one that it saw there last, and else what is there. The tree's lock is held.
-func (o *Overlay) mayReplace(pid uint32, f *tree.File) vfs.Revision {
-	saw := o.sights.last(pid, f.Path, f)
+func (o *Overlay) mayReplace(process uint32, f *tree.File) vfs.Revision {
+	saw := o.sights.last(process, f.Path, f)
 	switch {
 	case saw == nil:
 		return f.Rev

@@ -43,6 +43,7 @@ type Overlay struct {
 	claims  map[string]*claim
 	commits *commits
 	sights  *sights
+	who     processes
 	handles uint64 // the last given to a writer
 	made    uint64 // files ever created here
 	memory  int64  // bytes of all drafts

@@ -18,7 +18,7 @@ type move struct {
 	from, target *tree.File
 	dir          *tree.Dir // where the new name is
 	name, path   string
-	pid          uint32
+	process      uint32
 	draft        *draft // of from
 	targetDraft  *draft // of target, nil for none
 }
@@ -36,9 +36,10 @@ func (o *Overlay) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 	if in.Flags&^unix.RENAME_NOREPLACE != 0 {
 		return fuse.EINVAL
 	}
-	temporary := isTemporary(newName, false)
+	temporary, process := isTemporary(newName, false), o.who.of(in.Pid)
 	for {
 		m, status := o.renaming(in, oldName, newName)
+		m.process = process
 		if status != fuse.OK || m.from == m.target { // both nil: it was a directory
 			return status
 		}
@@ -83,7 +84,7 @@ func (o *Overlay) renaming(in *fuse.RenameIn, oldName, newName string) (m move, 
 	case target != nil:
 		path = target.Path // which its name may not show
 	}
-	return move{from: from, target: target, dir: to, name: vpath.Base(path), path: path, pid: in.Pid}, fuse.OK
+	return move{from: from, target: target, dir: to, name: vpath.Base(path), path: path}, fuse.OK
 }
 
 // renameDir moves an empty directory, also over another one. The tree's lock is held.

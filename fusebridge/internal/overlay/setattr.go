@@ -40,10 +40,10 @@ func (o *Overlay) truncate(cancel <-chan struct{}, in *fuse.SetAttrIn, size uint
 	}
 	ctx := o.Context(cancel, f)
 	defer ctx.Release()
-	return o.truncateByName(ctx, f, in.Pid, size)
+	return o.truncateByName(ctx, f, o.who.of(in.Pid), size)
 }
 
-func (o *Overlay) truncateByName(ctx *view.Context, f *tree.File, pid uint32, size uint64) fuse.Status {
+func (o *Overlay) truncateByName(ctx *view.Context, f *tree.File, process uint32, size uint64) fuse.Status {
 	path, temporary := o.pathOf(f)
 	if !temporary {
 		if _, status := o.ask(ctx, "truncate", path); status != fuse.OK {
@@ -66,7 +66,7 @@ func (o *Overlay) truncateByName(ctx *view.Context, f *tree.File, pid uint32, si
 	o.Tree.Lock()
 	status := fuse.OK
 	if size == 0 {
-		status = o.replaceBy(d, pid)
+		status = o.replaceBy(d, process)
 	}
 	if status == fuse.OK {
 		status = o.resize(d, size)

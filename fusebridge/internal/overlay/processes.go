@@ -1,0 +1,66 @@
+//go:build linux
+
+package overlay
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// processes tell which process a thread belongs to: the kernel names threads, and one
+// that read a file may have ended when another writes it. The system is asked once a
+// second for a thread, in which its number is not given to another one. They are safe for
+// concurrent use.
+type processes struct {
+	mu    sync.Mutex
+	known map[uint32]member // by thread
+}
+
+type member struct {
+	process uint32
+	asked   time.Duration // since the start of the system
+}
+
+const (
+	mostThreads = 1024 // remembered
+	sureFor     = time.Second
+)
+
+// of returns the process of a thread that waits for an answer, so that it is there.
+func (p *processes) of(thread uint32) uint32 {
+	if thread == outside {
+		return outside
+	}
+	now := sinceBoot()
+	p.mu.Lock()
+	m, known := p.known[thread]
+	p.mu.Unlock()
+	if known && now-m.asked < sureFor {
+		return m.process
+	}
+	m = member{processOf(thread), now}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known == nil || len(p.known) >= mostThreads {
+		p.known = map[uint32]member{}
+	}
+	p.known[thread] = m
+	return m.process
+}
+
+// processOf asks the system. It returns the thread itself where that is not told.
+func processOf(thread uint32) uint32 {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "Tgid:"); ok {
+			if n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 32); err == nil {
+				return uint32(n)
+			}
+		}
+	}
+	return thread
+}
