@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"sync"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/batchread"
@@ -191,15 +190,16 @@ func batchTorn(c *checker) {
 	b := c.bodies()
 	s := c.open(files("/0", "/b"))
 	s.write("/a", b.body(0), "")
-	done := make(chan struct{})
-	var reader sync.WaitGroup
+	begun, done, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var wrong error
-	reader.Go(func() {
+	go func() {
+		defer close(ended)
 		for wrong == nil {
 			select {
 			case <-done:
 				return
-			default:
+			case begun <- struct{}{}:
+			default: // the writers are at work
 			}
 			for f, err := range batchread.Files(c.ctx(), s.b, []string{"/0", "/a", "/b", "/a"}) {
 				if err == nil && f.Path == "/a" {
@@ -208,11 +208,19 @@ func batchTorn(c *checker) {
 				wrong = errors.Join(wrong, err)
 			}
 		}
-	})
-	writes := atOnce(len(b.sizes), func(i int) error {
-		return retry(len(b.sizes), func() error { return s.replace(b, i) })
-	})
+	}()
+	const rounds = 16 // of writers, each beside a batch, so that one falls into it
+	var writes []error
+	for range rounds {
+		select {
+		case <-begun:
+		case <-ended:
+		}
+		writes = append(writes, atOnce(len(b.sizes), func(i int) error {
+			return retry(len(b.sizes), func() error { return s.replace(b, i) })
+		})...)
+	}
 	close(done)
-	reader.Wait()
+	<-ended
 	c.ok(errors.Join(append(writes, wrong)...), "racing writes and batches")
 }
