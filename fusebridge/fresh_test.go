@@ -167,7 +167,7 @@ func TestFreshListing(t *testing.T) {
 	}
 	look := newLooker(t)
 	stale := 0
-	for n := range testsize.Pick(300, 1_500, 20_000) {
+	for n := range testsize.Pick(300, 1_500, 6_000) {
 		path := fmt.Sprintf("/n/made%d/file", n)
 		write(t, mem, path, body(n, 1))
 		for range looks {
@@ -222,7 +222,7 @@ func TestFreshWhileWalked(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := walked{newMem(t, freshSeed()), make(chan struct{}, 1)}
 			s := mount(t, b, nil)
-			checkFresh(t, b, s, c, loops())
+			checkFresh(t, b, s, c, loops()/10)
 		})
 	}
 }
