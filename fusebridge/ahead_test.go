@@ -182,7 +182,7 @@ func TestAheadWhileRewritten(t *testing.T) {
 			files := shelf(6, 40)
 			mem := newMem(t, files)
 			s := mount(t, mem, nil)
-			stopScans := startHammers(t, s.Dir(), 4)
+			stopScans := startHammers(t, s.Dir(), 4, false)
 			rewrite(t, mem, files, uint64(n))
 			stopScans()
 			readAll(t, s, files)

@@ -301,7 +301,7 @@ func TestStores(t *testing.T) {
 						write(t, b, path, text)
 					}
 				}
-				checkFresh(t, b, s, c, loops()/100+2)
+				checkFresh(t, b, s, c, loops()/100+2, false)
 			}
 		})
 	}
