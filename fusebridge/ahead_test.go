@@ -175,6 +175,7 @@ func watchdog(t *testing.T) {
 // rewrites what they read: none hangs, each read is of one revision, and in the end the
 // mount shows byte for byte what the store has.
 func TestAheadWhileRewritten(t *testing.T) {
+	needFuse(t)
 	watchdog(t)
 	var ahead uint64
 	for n := range testsize.Pick(3, 3, 100) {
