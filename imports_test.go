@@ -163,7 +163,7 @@ var importRules = append([]importRule{
 	{
 		reason: "what is for tests is no part of what ships",
 		from:   append(library, "cmd/..."),
-		never:  []string{"internal/pgcluster", "internal/testsize"},
+		never:  []string{"internal/pgcluster", "internal/testsize", "internal/teststore"},
 	},
 	{
 		reason: "one package knows go-fuse",

@@ -9,31 +9,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
-
-// memory returns a store with the given files, each holding its path.
-func memory(t testing.TB, paths ...string) *memfs.FS {
-	t.Helper()
-	files := map[string]string{}
-	for _, path := range paths {
-		files[path] = path
-	}
-	b, err := memfs.New(files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // least shows nothing of a store but vfs.Backend.
 type least struct{ vfs.Backend }
 
 func TestFunctionsCanonicalize(t *testing.T) {
-	b := memory(t, "/a/b")
+	b := teststore.Paths(t, "/a/b")
 	ctx := t.Context()
 	const path = "//a//b/"
 	f, err := vfs.Read(ctx, b, path)
@@ -56,7 +42,7 @@ func TestFunctionsCanonicalize(t *testing.T) {
 }
 
 func TestErrorsTellOperationAndPath(t *testing.T) {
-	b := memory(t, "/a")
+	b := teststore.Paths(t, "/a")
 	ctx := t.Context()
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
@@ -111,7 +97,7 @@ func TestErrorsAreWrappedOnce(t *testing.T) {
 }
 
 func TestStatFallsBackToList(t *testing.T) {
-	b := least{memory(t, "/a", "/a/b", "/d/e", "/a-")}
+	b := least{teststore.Paths(t, "/a", "/a/b", "/d/e", "/a-")}
 	for _, path := range []string{"/a", "/a/b", "/a-"} {
 		want, err := b.Backend.(vfs.Statter).Stat(t.Context(), path)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/walk"
 	"github.com/goliathfs/goliathfs/vfs/wrap"
@@ -93,14 +94,14 @@ func TestSearchOptionsChecked(t *testing.T) {
 		if _, err := opts.Checked(); !errors.Is(err, fs.ErrInvalid) {
 			t.Errorf("%+v: %v, want %v", opts, err, fs.ErrInvalid)
 		}
-		if _, err := vfs.Search(t.Context(), memory(t), "//", opts); !errors.Is(err, fs.ErrInvalid) || !strings.HasPrefix(err.Error(), "search /: ") {
+		if _, err := vfs.Search(t.Context(), teststore.Paths(t), "//", opts); !errors.Is(err, fs.ErrInvalid) || !strings.HasPrefix(err.Error(), "search /: ") {
 			t.Errorf("Search with %+v: %v", opts, err)
 		}
 	}
 	if opts, err := (vfs.SearchOptions{Text: "\r\x00"}).Checked(); err != nil || opts.Limit != 64 {
 		t.Errorf("%+v, %v, want the default limit", opts, err)
 	}
-	if _, err := vfs.Search(t.Context(), memory(t), "x", vfs.SearchOptions{Text: "a"}); !errors.Is(err, vfs.ErrInvalidPath) {
+	if _, err := vfs.Search(t.Context(), teststore.Paths(t), "x", vfs.SearchOptions{Text: "a"}); !errors.Is(err, vfs.ErrInvalidPath) {
 		t.Errorf("Search of no path: %v", err)
 	}
 }

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 )
 
 func TestArguments(t *testing.T) {
-	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/a": "1\n2\n3\n"}), Writable: true})
+	tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, map[string]string{"/a": "1\n2\n3\n"}), Writable: true})
 	for _, c := range []struct{ tool, input, code, says string }{
 		{"readFile", `{"path":"/a","offset":null,"limit":null,"cursor":null}`, "", ""},
 		{"readFile", `{"path":"/a","limit":2.0}`, "", ""},
@@ -83,7 +84,7 @@ func FuzzCall(f *testing.F) {
 	}
 	tools := []string{"glob", "grep", "readFile", "writeFile", "editFile", "deleteFile"}
 	f.Fuzz(func(t *testing.T, tool int, input string) {
-		b := memory(t, map[string]string{"/a.md": "one\ntwo 😀\r\nÜber\n", "/b/c": "x", "/b": ""})
+		b := teststore.Memory(t, map[string]string{"/a.md": "one\ntwo 😀\r\nÜber\n", "/b/c": "x", "/b": ""})
 		set := toolset(t, agenttool.Options{Backend: b, Writable: true, MaxTokens: 60})
 		res, err := set.Call(t.Context(), agenttool.Scope{}, tools[uint(tool)%6], json.RawMessage(input))
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
@@ -17,7 +18,7 @@ import (
 
 // queries are first pages that have a next one, each of another query.
 func queries(t testing.TB) (*memfs.FS, map[string]func(tools *agenttool.Toolset, cursor string) (string, error)) {
-	b := memory(t, map[string]string{
+	b := teststore.Memory(t, map[string]string{
 		"/docs/a.md": strings.Repeat("water\n", 40), "/docs/b.md": "water", "/docs/c.md": "", "/z": strings.Repeat("water\n", 40),
 	})
 	ctx := t.Context()
@@ -119,7 +120,7 @@ func forged(path string, parts ...[]byte) string {
 // A cursor is no credential, so one that was made up with the right checksum is
 // refused like any other that points to no place where a page can end.
 func TestForgedCursors(t *testing.T) {
-	b := memory(t, map[string]string{"/docs/a": strings.Repeat("é\n", 40), "/docs/b": "é", "/z": strings.Repeat("é\n", 40)})
+	b := teststore.Memory(t, map[string]string{"/docs/a": strings.Repeat("é\n", 40), "/docs/b": "é", "/z": strings.Repeat("é\n", 40)})
 	tools := toolset(t, agenttool.Options{Backend: b, Root: "/docs", MaxMatches: 2})
 	offset := func(n uint64) []byte { return binary.AppendUvarint(nil, n) }
 	for _, q := range []struct {

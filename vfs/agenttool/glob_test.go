@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -74,7 +75,7 @@ func TestGlobCases(t *testing.T) {
 
 // What ** and * reach.
 func TestGlobDepth(t *testing.T) {
-	b := memory(t, map[string]string{"/A.md": "", "/s/B.md": "", "/s/t/C.md": "", "/s": ""})
+	b := teststore.Memory(t, map[string]string{"/A.md": "", "/s/B.md": "", "/s/t/C.md": "", "/s": ""})
 	tools := toolset(t, agenttool.Options{Backend: b})
 	for pattern, want := range map[string][]string{
 		"/**/*.md":   {"/A.md", "/s/B.md", "/s/t/C.md"},
@@ -132,7 +133,7 @@ func TestGlobPrefixBound(t *testing.T) {
 		files[fmt.Sprintf("/a/k/%03d", i)] = ""
 		files[fmt.Sprintf("/docs/z%03d", i)] = ""
 	}
-	tools := toolset(t, agenttool.Options{Backend: memory(t, files)})
+	tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, files)})
 	for _, pattern := range []string{"/docs/a*", "/docs/a.md", "/docs/[*"} {
 		if _, pages := globAll(t, tools, pattern); pages != 1 {
 			t.Errorf("%s took %d pages", pattern, pages)
@@ -170,7 +171,7 @@ func FuzzGlob(f *testing.F) {
 		if err != nil || len(pattern) > 60 || !utf8.ValidString(pattern) || strings.Contains(pattern, "\n") || strings.Count(pattern, "*") > 12 {
 			t.Skip("no store lists such a path")
 		}
-		tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{clean: ""}), MaxTokens: 100000})
+		tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, map[string]string{clean: ""}), MaxTokens: 100000})
 		out, err := run[*agenttool.GlobOutput](t, tools, "glob", args{"pattern": pattern})
 		if err != nil {
 			if agenttool.CodeOf(err) != codes.InvalidArgument {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
@@ -137,7 +138,7 @@ func TestGrepScanBound(t *testing.T) {
 		{"one long last line", strings.Repeat("a", 300000), 1},
 	} {
 		for maxFiles, want := range map[int]int{0: 1, 128: c.pages, 1024: c.pages} {
-			tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/f": c.content}), MaxFiles: maxFiles})
+			tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, map[string]string{"/f": c.content}), MaxFiles: maxFiles})
 			if _, _, pages := grepAll(t, tools, args{"pattern": "absent"}); pages != want {
 				t.Errorf("%s, MaxFiles %d: %d pages, want %d", c.name, maxFiles, pages, want)
 			}
@@ -160,7 +161,7 @@ func (f faulty) Read(ctx context.Context, path string) (vfs.File, error) {
 
 // What cannot be searched is named, and a failing store is an error.
 func TestGrepSkipped(t *testing.T) {
-	mem := memory(t, map[string]string{"/a": "hit", "/bad1": "", "/bad2": "", "/gone": "", "/z": "hit"})
+	mem := teststore.Memory(t, map[string]string{"/a": "hit", "/bad1": "", "/bad2": "", "/gone": "", "/z": "hit"})
 	b := faulty{mem, func(path string) (vfs.File, error, bool) {
 		switch path {
 		case "/bad1":
@@ -231,7 +232,7 @@ func TestGrepStale(t *testing.T) {
 // The first match of a page shows less of its line rather than nothing.
 func TestGrepShrinks(t *testing.T) {
 	path := "/" + strings.Repeat("p", 40)
-	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{path: strings.Repeat("漢", 99)}), MaxTokens: 80})
+	tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, map[string]string{path: strings.Repeat("漢", 99)}), MaxTokens: 80})
 	res, err := runAs(t.Context(), tools, agenttool.Scope{}, "grep", args{"pattern": "漢"})
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +241,7 @@ func TestGrepShrinks(t *testing.T) {
 	if n := utf8.RuneCountInString(excerpt); n == 0 || n >= 99 || res.Tokens > 80 || res.Tokens < 78 {
 		t.Errorf("%d characters, %d tokens", n, res.Tokens)
 	}
-	small := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{path: "漢"}), MaxTokens: 20})
+	small := toolset(t, agenttool.Options{Backend: teststore.Memory(t, map[string]string{path: "漢"}), MaxTokens: 20})
 	for tool, input := range map[string]string{"grep": `{"pattern":"漢"}`, "glob": `{"pattern":"/**"}`} {
 		if msg, code := call(t, small, tool, input); code != codes.BudgetTooSmall || !strings.Contains(msg, path) {
 			t.Errorf("%s: %q %s", tool, code, msg)
@@ -270,7 +271,7 @@ func FuzzGrep(f *testing.F) {
 				want = append(want, fmt.Sprintf("/f:%d", i+1))
 			}
 		}
-		tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/f": content}), MaxMatches: 3, MaxTokens: 5000})
+		tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, map[string]string{"/f": content}), MaxMatches: 3, MaxTokens: 5000})
 		matches, _, _ := grepAll(t, tools, args{"pattern": pattern, "ignoreCase": !caseSensitive})
 		var got []string
 		for _, m := range matches {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 )
@@ -16,10 +17,10 @@ import (
 // outputs calls every tool once and returns what each gave.
 func outputs(t *testing.T) map[string]agenttool.Output {
 	t.Helper()
-	b := faulty{memory(t, map[string]string{"/a": "1\n2\n", "/b": "1\n", "/x": ""}), func(path string) (vfs.File, error, bool) {
+	b := faulty{teststore.Memory(t, map[string]string{"/a": "1\n2\n", "/b": "1\n", "/x": ""}), func(path string) (vfs.File, error, bool) {
 		return vfs.File{}, vfs.ErrNotText, path == "/x"
 	}}
-	writable := memory(t, nil)
+	writable := teststore.Memory(t, nil)
 	w, err := run[*agenttool.WriteOutput](t, toolset(t, agenttool.Options{Backend: writable, Writable: true}), "writeFile", args{"path": "/n", "content": "old"})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +137,7 @@ func TestTextIsTheOutput(t *testing.T) {
 			content += string(rune(c))
 		}
 	}
-	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/<é>\u2028": content[len(content)-100:], "/a": content}), MaxTokens: 100000})
+	tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, map[string]string{"/<é>\u2028": content[len(content)-100:], "/a": content}), MaxTokens: 100000})
 	for tool, in := range map[string]args{"grep": {"pattern": "hit"}, "glob": {"pattern": "/**"}} {
 		res, err := runAs(t.Context(), tools, agenttool.Scope{}, tool, in)
 		if err != nil {

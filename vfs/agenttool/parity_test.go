@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
@@ -107,11 +108,11 @@ func stores(t *testing.T, files map[string]string) map[string]vfs.Backend {
 			}
 		}
 	}
-	routed, err := routefs.New(memory(t, rest), []routefs.Route{{Prefix: "/docs", Backend: memory(t, docs)}}, nil)
+	routed, err := routefs.New(teststore.Memory(t, rest), []routefs.Route{{Prefix: "/docs", Backend: teststore.Memory(t, docs)}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]vfs.Backend{"memory": memory(t, files), "badger": disk, "sqlite": table, "route": routed}
+	return map[string]vfs.Backend{"memory": teststore.Memory(t, files), "badger": disk, "sqlite": table, "route": routed}
 }
 
 // device is a database that a phone wrote, with its revisions, and holds files;

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
@@ -89,7 +90,7 @@ func TestReadPagesJoin(t *testing.T) {
 }
 
 func TestReadEdges(t *testing.T) {
-	b := memory(t, map[string]string{"/three": "l1\nl2\nl3\n", "/empty": "", "/noend": "a\nb", "/blank": "alpha\n\nomega\n", "/abc": "a\nb\nc\n"})
+	b := teststore.Memory(t, map[string]string{"/three": "l1\nl2\nl3\n", "/empty": "", "/noend": "a\nb", "/blank": "alpha\n\nomega\n", "/abc": "a\nb\nc\n"})
 	tools := toolset(t, agenttool.Options{Backend: b})
 	read := func(path string, offset, limit int) *agenttool.ReadOutput {
 		t.Helper()
@@ -126,7 +127,7 @@ func TestReadEdges(t *testing.T) {
 
 // The text is one line of JSON, then the content as it is.
 func TestReadText(t *testing.T) {
-	b := memory(t, map[string]string{"/a <b>&.txt": "x \u2028 <y>\n"})
+	b := teststore.Memory(t, map[string]string{"/a <b>&.txt": "x \u2028 <y>\n"})
 	tools := toolset(t, agenttool.Options{Backend: b})
 	f, err := b.Read(t.Context(), "/a <b>&.txt")
 	if err != nil {
@@ -141,14 +142,14 @@ func TestReadText(t *testing.T) {
 
 func TestReadBudgetTooSmall(t *testing.T) {
 	path := "/" + strings.Repeat("deep/", 60) + "file.txt"
-	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{path: "x", "/😀": "😀"}), MaxTokens: 30})
+	tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, map[string]string{path: "x", "/😀": "😀"}), MaxTokens: 30})
 	if msg, code := call(t, tools, "readFile", `{"path":"`+path+`"}`); code != codes.BudgetTooSmall || !strings.Contains(msg, path) {
 		t.Errorf("%q %s", code, msg)
 	}
 }
 
 func TestReadHints(t *testing.T) {
-	b := memory(t, map[string]string{"/dir/x": "", "/U\u0308bung.md": "decomposed"})
+	b := teststore.Memory(t, map[string]string{"/dir/x": "", "/U\u0308bung.md": "decomposed"})
 	tools := toolset(t, agenttool.Options{Backend: b})
 	for path, says := range map[string]string{
 		"/dir":           "is a directory",

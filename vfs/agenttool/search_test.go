@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
@@ -49,7 +50,7 @@ func TestSearchPagesAreFull(t *testing.T) {
 				n := min(perFile, found-i)
 				files[fmt.Sprintf("/d%d/hit%03d", i%5, i)] = "intro\n" + strings.Repeat("needle\nother\n", n) + "end"
 			}
-			b := memory(t, files)
+			b := teststore.Memory(t, files)
 			hitFiles := (found + perFile - 1) / perFile
 			for _, size := range []int{1, 2, 4, 6, 12, 100} {
 				tools := toolset(t, agenttool.Options{Backend: b, MaxMatches: size, MaxTokens: 100000})
@@ -90,7 +91,7 @@ func TestSearchByFiles(t *testing.T) {
 	}{
 		{128, 10, []int{1, 1, 0}}, {128, 1, []int{1, 0, 1, 0}}, {100, 10, []int{1, 0, 1}}, {1024, 10, []int{2}}, {1024, 2, []int{2, 0}}, {0, 10, []int{2}}, {0, 1, []int{1, 1}},
 	} {
-		tools := toolset(t, agenttool.Options{Backend: memory(t, files), MaxFiles: c.maxFiles, MaxMatches: c.maxMatches})
+		tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, files), MaxFiles: c.maxFiles, MaxMatches: c.maxMatches})
 		if diff := cmp.Diff(c.want, pageSizes(t, tools, "grep", args{"pattern": "needle"})); diff != "" {
 			t.Errorf("MaxFiles %d, MaxMatches %d: -want +got\n%s", c.maxFiles, c.maxMatches, diff)
 		}
@@ -99,7 +100,7 @@ func TestSearchByFiles(t *testing.T) {
 
 // The least bound is one too.
 func TestSearchFileByFile(t *testing.T) {
-	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/1": "no", "/2": "no", "/3": "needle"}), MaxFiles: 1})
+	tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, map[string]string{"/1": "no", "/2": "no", "/3": "needle"}), MaxFiles: 1})
 	for tool, in := range map[string]args{"grep": {"pattern": "needle"}, "glob": {"pattern": "/**3"}} {
 		if diff := cmp.Diff([]int{0, 0, 1}, pageSizes(t, tools, tool, in)); diff != "" {
 			t.Errorf("%s: -want +got\n%s", tool, diff)
@@ -171,7 +172,7 @@ func TestUnreadableFilesCount(t *testing.T) {
 
 // Matches are shown once a page is full, whatever cannot be searched lies between.
 func TestSkippedBetweenPages(t *testing.T) {
-	mem := memory(t, map[string]string{"/a": "hit", "/b": "", "/c": "hit", "/d": "", "/e": ""})
+	mem := teststore.Memory(t, map[string]string{"/a": "hit", "/b": "", "/c": "hit", "/d": "", "/e": ""})
 	b := faulty{mem, func(path string) (vfs.File, error, bool) {
 		return vfs.File{}, vfs.ErrNotText, path == "/b" || path == "/d" || path == "/e"
 	}}
@@ -195,7 +196,7 @@ func TestSkippedBetweenPages(t *testing.T) {
 // A search pauses inside a file only where more of that file would be shown, so a
 // change of the file behind its last match is no reason to start again.
 func TestPausesBetweenFiles(t *testing.T) {
-	b := memory(t, map[string]string{"/a": "hit\nother\n", "/b": "hit\nhit\n", "/c": "hit"})
+	b := teststore.Memory(t, map[string]string{"/a": "hit\nother\n", "/b": "hit\nhit\n", "/c": "hit"})
 	for _, o := range []agenttool.Options{{Backend: b, MaxMatches: 1}, {Backend: b, MaxTokens: 45}} {
 		tools := toolset(t, o)
 		in := args{"pattern": "hit"}
@@ -222,8 +223,8 @@ func TestPausesBetweenFiles(t *testing.T) {
 // A glob starts at its fixed text: what lies before is not asked, not even for
 // whether it can be reached.
 func TestGlobAsksOnlyWhereItMatches(t *testing.T) {
-	failing := faultyList{memory(t, nil)}
-	routed, err := routefs.New(memory(t, map[string]string{"/zoo/b": "", "/z/b": "", "/a/b": ""}), []routefs.Route{{Prefix: "/skills", Backend: failing}}, nil)
+	failing := faultyList{teststore.Memory(t, nil)}
+	routed, err := routefs.New(teststore.Memory(t, map[string]string{"/zoo/b": "", "/z/b": "", "/a/b": ""}), []routefs.Route{{Prefix: "/skills", Backend: failing}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,7 @@ func TestSearchCanceledMidway(t *testing.T) {
 		files[fmt.Sprintf("/f%02d", i)] = "nothing"
 	}
 	read := 0
-	b := faulty{memory(t, files), func(string) (vfs.File, error, bool) {
+	b := faulty{teststore.Memory(t, files), func(string) (vfs.File, error, bool) {
 		if read++; read == 5 {
 			cancel()
 		}
@@ -291,7 +292,7 @@ func TestGrepAsksTheIndex(t *testing.T) {
 		{args{"pattern": "Hit"}, 128, nil},
 		{args{"pattern": "a\nb"}, 0, nil},
 	} {
-		b := &indexed{Backend: memory(t, map[string]string{"/d/a": "Hit"})}
+		b := &indexed{Backend: teststore.Memory(t, map[string]string{"/d/a": "Hit"})}
 		if _, err := run[*agenttool.GrepOutput](t, toolset(t, agenttool.Options{Backend: b, MaxFiles: c.maxFiles}), "grep", c.in); err != nil {
 			t.Fatal(err)
 		}

@@ -7,20 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
-	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
-
-func memory(t testing.TB, files map[string]string) *memfs.FS {
-	t.Helper()
-	b, err := memfs.New(files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 func toolset(t testing.TB, opts agenttool.Options) *agenttool.Toolset {
 	t.Helper()
@@ -118,7 +109,7 @@ func TestDefaultsAndOffer(t *testing.T) {
 		}
 	}
 	// A default above the maximum becomes the maximum.
-	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/a": "1\n2\n3\n"}), MaxLines: 2})
+	tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, map[string]string{"/a": "1\n2\n3\n"}), MaxLines: 2})
 	if text, _ := call(t, tools, "readFile", `{"path":"/a"}`); !strings.HasSuffix(text, "}\n1\n2\n") {
 		t.Errorf("read %q", text)
 	}
@@ -146,8 +137,8 @@ func TestToolNotOnOffer(t *testing.T) {
 // Each conversation gets the backend that the application chose for it.
 func TestBackendFor(t *testing.T) {
 	backends := map[string]vfs.Backend{
-		"":     memory(t, map[string]string{"/a": "default"}),
-		"work": memory(t, map[string]string{"/a": "work"}),
+		"":     teststore.Memory(t, map[string]string{"/a": "default"}),
+		"work": teststore.Memory(t, map[string]string{"/a": "work"}),
 	}
 	boom := errors.New("no such tenant")
 	tools := toolset(t, agenttool.Options{BackendFor: func(_ context.Context, s agenttool.Scope) (vfs.Backend, error) {
@@ -170,7 +161,7 @@ func TestBackendFor(t *testing.T) {
 
 func TestTwoChoicesOfFiles(t *testing.T) {
 	opts := agenttool.Options{
-		Backend:    memory(t, nil),
+		Backend:    teststore.Memory(t, nil),
 		BackendFor: func(context.Context, agenttool.Scope) (vfs.Backend, error) { return nil, nil },
 	}
 	if _, err := agenttool.New(opts); err == nil || !strings.Contains(err.Error(), "set one") {
@@ -208,7 +199,7 @@ func backendsContent(conversation string) string {
 }
 
 func TestRoot(t *testing.T) {
-	b := memory(t, map[string]string{"/docs/a.md": "in", "/docs": "the root itself", "/docs2/a.md": "out", "/docs-old/b.md": "out", "/x.md": "out"})
+	b := teststore.Memory(t, map[string]string{"/docs/a.md": "in", "/docs": "the root itself", "/docs2/a.md": "out", "/docs-old/b.md": "out", "/x.md": "out"})
 	tools := toolset(t, agenttool.Options{Backend: b, Root: "/docs/", Writable: true})
 	for _, c := range []struct{ tool, input, code string }{
 		{"readFile", `{"path":"/docs/a.md"}`, ""},
@@ -246,7 +237,7 @@ func TestEmptyPageOverBudget(t *testing.T) {
 }
 
 func TestTokenCounter(t *testing.T) {
-	b := memory(t, map[string]string{"/a": strings.Repeat("word ", 2000)})
+	b := teststore.Memory(t, map[string]string{"/a": strings.Repeat("word ", 2000)})
 	negative := toolset(t, agenttool.Options{Backend: b, Writable: true, CountTokens: func(string) int { return -1 }})
 	for tool, input := range map[string]string{
 		"readFile": `{"path":"/a"}`, "glob": `{"pattern":"/**"}`, "grep": `{"pattern":"word"}`, "writeFile": `{"path":"/n","content":"x"}`,
@@ -309,7 +300,7 @@ func TestEstimate(t *testing.T) {
 }
 
 func TestCanceled(t *testing.T) {
-	tools := toolset(t, agenttool.Options{Backend: memory(t, map[string]string{"/a": "x"}), Writable: true})
+	tools := toolset(t, agenttool.Options{Backend: teststore.Memory(t, map[string]string{"/a": "x"}), Writable: true})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for tool, input := range map[string]string{

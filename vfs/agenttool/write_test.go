@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/codes"
@@ -129,7 +130,7 @@ func TestReadOnlyFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	routed, err := routefs.New(memory(t, nil), []routefs.Route{{Prefix: "/docs", Backend: memory(t, map[string]string{"/a": "x"}), ReadOnly: true}}, nil)
+	routed, err := routefs.New(teststore.Memory(t, nil), []routefs.Route{{Prefix: "/docs", Backend: teststore.Memory(t, map[string]string{"/a": "x"}), ReadOnly: true}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,13 +162,13 @@ func (away) Write(context.Context, string, string, vfs.Revision) (vfs.Info, erro
 // A store that cannot be reached is not called read-only: the model would write
 // to another path.
 func TestStoreAway(t *testing.T) {
-	routed, err := routefs.New(memory(t, nil), []routefs.Route{{Prefix: "/shared", Backend: away{memory(t, nil)}}}, nil)
+	routed, err := routefs.New(teststore.Memory(t, nil), []routefs.Route{{Prefix: "/shared", Backend: away{teststore.Memory(t, nil)}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	for path, b := range map[string]vfs.Backend{"/a": away{memory(t, nil)}, "/shared/a": routed} {
+	for path, b := range map[string]vfs.Backend{"/a": away{teststore.Memory(t, nil)}, "/shared/a": routed} {
 		tools := toolset(t, agenttool.Options{Backend: b, Writable: true})
 		for tool, rest := range map[string]string{
 			"writeFile": `"content":""`, "editFile": `"revision":"r","oldText":"x","newText":"y"`, "deleteFile": `"revision":"r"`,
@@ -185,7 +186,7 @@ func TestStoreAway(t *testing.T) {
 
 // A budget that cannot hold the result refuses before anything is written.
 func TestWriteBudget(t *testing.T) {
-	b := memory(t, map[string]string{"/a": "x"})
+	b := teststore.Memory(t, map[string]string{"/a": "x"})
 	tools := toolset(t, agenttool.Options{Backend: b, Writable: true, MaxTokens: 5})
 	for tool, input := range map[string]string{
 		"writeFile": `{"path":"/n","content":"x"}`, "deleteFile": `{"path":"/a","revision":"r"}`,
@@ -243,7 +244,7 @@ func TestRacingEdits(t *testing.T) {
 
 // What readFile shows, written back, is the same file.
 func TestRoundTripBytes(t *testing.T) {
-	b := memory(t, nil)
+	b := teststore.Memory(t, nil)
 	tools := toolset(t, agenttool.Options{Backend: b, Writable: true})
 	for i, content := range []string{"a\r\nb\r\n", "\ufeffx\r", "a\u2028b\u0085c\v\f\n", "", "\n", "no end", "tab\t\x00nul\x7f"} {
 		info, err := vfs.Write(t.Context(), b, fmt.Sprintf("/%d", i), content, "")

@@ -13,24 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/iofs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 )
-
-// memory returns a store with the given files, each holding its path.
-func memory(t testing.TB, paths ...string) *memfs.FS {
-	t.Helper()
-	files := map[string]string{}
-	for _, path := range paths {
-		files[path] = path
-	}
-	b, err := memfs.New(files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 func errorText(err error) string {
 	if err == nil {
@@ -58,7 +45,7 @@ func TestIOFS(t *testing.T) {
 	for i := range 300 {
 		many = append(many, "/many/"+strings.Repeat("x", i%7)+string(rune('À'+i)))
 	}
-	b := memory(t, append(many, "/a.txt", "/d/e/f", "/d-/x", "/ü/深い/😀", "/\U0010FFFF/\uffff", "/*?[x]", "/ ", "/...", "/both", "/both/below",
+	b := teststore.Paths(t, append(many, "/a.txt", "/d/e/f", "/d-/x", "/ü/深い/😀", "/\U0010FFFF/\uffff", "/*?[x]", "/ ", "/...", "/both", "/both/below",
 		"/both@file", "/taken", "/taken/x", "/taken@file/y", "/taken@@file")...)
 	for _, tt := range []struct {
 		name string
@@ -72,14 +59,14 @@ func TestIOFS(t *testing.T) {
 			}
 		})
 	}
-	if err := fstest.TestFS(iofs.New(t.Context(), memory(t))); err != nil {
+	if err := fstest.TestFS(iofs.New(t.Context(), teststore.Paths(t))); err != nil {
 		t.Errorf("an empty store: %v", err)
 	}
 }
 
 // Where a name is a file and a directory, both can be had.
 func TestIOFSAside(t *testing.T) {
-	fsys := iofs.New(t.Context(), memory(t, "/both", "/both/below", "/both@file"))
+	fsys := iofs.New(t.Context(), teststore.Paths(t, "/both", "/both/below", "/both@file"))
 	for name, want := range map[string]string{"both@@file": "/both", "both@file": "/both@file", "both/below": "/both/below"} {
 		if got, err := fs.ReadFile(fsys, name); err != nil || string(got) != want {
 			t.Errorf("ReadFile of %s = %q, %v, want %q", name, got, err, want)
@@ -107,10 +94,10 @@ func TestIOFSAside(t *testing.T) {
 }
 
 func TestIOFSErrors(t *testing.T) {
-	fsys := iofs.New(t.Context(), memory(t, "/d/f"))
+	fsys := iofs.New(t.Context(), teststore.Paths(t, "/d/f"))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	late := iofs.New(ended, memory(t, "/d/f"))
+	late := iofs.New(ended, teststore.Paths(t, "/d/f"))
 	open := func(fsys fs.FS, name string) error { _, err := fsys.Open(name); return err }
 	stat := func(fsys fs.FS, name string) error { _, err := fs.Stat(fsys, name); return err }
 	read := func(fsys fs.FS, name string) error { _, err := fs.ReadFile(fsys, name); return err }

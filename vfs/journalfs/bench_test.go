@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/badgerfs"
 	"github.com/goliathfs/goliathfs/vfs/journalfs"
@@ -103,7 +104,7 @@ func million(b *testing.B, name string, files int) journalfs.Entry {
 	b.Helper()
 	const revisions = 1_000_000
 	j := open(b, name, &journalfs.Options{Relaxed: true, MaxBytes: -1})
-	inside := memory(b, nil)
+	inside := teststore.Memory(b, nil)
 	s := wrap(b, inside, j)
 	revs := make([]vfs.Revision, files)
 	var middle journalfs.Entry

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goliathfs/goliathfs/internal/testsize"
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/journalfs"
 )
@@ -19,7 +20,7 @@ func written(t testing.TB, revisions int) []byte {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "journal")
 	j := open(t, name, &journalfs.Options{Relaxed: true, Now: clock()})
-	b := wrap(t, memory(t, map[string]string{"/seed": "seed\n"}), j)
+	b := wrap(t, teststore.Memory(t, map[string]string{"/seed": "seed\n"}), j)
 	state := contents(t, b)
 	for n := range revisions {
 		step(t, b, state, n)
@@ -116,7 +117,7 @@ func TestCutAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatalf("cut at %d of %d bytes, %d left: %v", cut, len(text), len(left), err)
 		}
-		wrap(t, memory(t, map[string]string{"/after": "the cut\n"}), j)
+		wrap(t, teststore.Memory(t, map[string]string{"/after": "the cut\n"}), j)
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +133,7 @@ func TestContentIsNoRecord(t *testing.T) {
 	t.Parallel()
 	text := written(t, 1200)
 	name := filepath.Join(t.TempDir(), "journal")
-	b := wrap(t, memory(t, nil), open(t, name, nil))
+	b := wrap(t, teststore.Memory(t, nil), open(t, name, nil))
 	whole := strings.ToValidUTF8(string(text), "")
 	for n := range 8 {
 		if _, err := vfs.Write(t.Context(), b, fmt.Sprintf("/f%d", n), whole[n:], ""); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs/journalfs"
 )
 
@@ -28,7 +29,7 @@ func TestFoldCannotReplace(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	b := wrap(t, memory(t, nil), open(t, name, &journalfs.Options{MaxBytes: 1}))
+	b := wrap(t, teststore.Memory(t, nil), open(t, name, &journalfs.Options{MaxBytes: 1}))
 	write(t, b, "/a", "x")
 	write(t, b, "/b", "x")
 	got := kinds(t, name)

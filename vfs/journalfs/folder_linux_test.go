@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/journalfs"
 )
@@ -53,7 +54,7 @@ func TestFoldWithoutItsFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "journal")
-	inside := memory(t, nil)
+	inside := teststore.Memory(t, nil)
 	b := wrap(t, inside, open(t, name, &journalfs.Options{Relaxed: true, MaxBytes: 100_000}))
 	before, err := os.Stat(name)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/journalfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
@@ -74,7 +75,7 @@ func has(t *testing.T, name string, b vfs.Backend, revisions map[vfs.Revision]bo
 func TestConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
-	inside := memory(t, nil)
+	inside := teststore.Memory(t, nil)
 	b := wrap(t, inside, open(t, name, &journalfs.Options{Relaxed: true}))
 	has(t, name, inside, change(t, b, 300))
 }
@@ -103,7 +104,7 @@ func following(t *testing.T, b vfs.Backend, j *journalfs.Journal) (stop func()) 
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
-	b := memory(t, map[string]string{"/f0": "seed"})
+	b := teststore.Memory(t, map[string]string{"/f0": "seed"})
 	stop := following(t, b, open(t, name, nil))
 	revisions := change(t, b, 300)
 	stop()
@@ -114,7 +115,7 @@ func TestFollow(t *testing.T) {
 func TestFollowAndWrap(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
-	inside := memory(t, nil)
+	inside := teststore.Memory(t, nil)
 	j := open(t, name, &journalfs.Options{Relaxed: true})
 	b := wrap(t, inside, j)
 	stop := following(t, inside, j)
@@ -127,7 +128,7 @@ func TestFollowAndWrap(t *testing.T) {
 func TestFollowAndWrapAgain(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
-	inside := memory(t, map[string]string{"/kept": "a", "/changed": "a", "/removed": "a"})
+	inside := teststore.Memory(t, map[string]string{"/kept": "a", "/changed": "a", "/removed": "a"})
 	revisions := map[vfs.Revision]bool{}
 	for range 3 {
 		j := open(t, name, &journalfs.Options{Relaxed: true})
@@ -177,7 +178,7 @@ func (m *mute) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error 
 func TestFollowSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
-	b := &mute{FS: memory(t, nil)}
+	b := &mute{FS: teststore.Memory(t, nil)}
 	stop := following(t, b, open(t, name, nil))
 	var rev, first vfs.Revision
 	var events []vfs.Event
@@ -211,7 +212,7 @@ func TestFollowSaysWhatIsMissing(t *testing.T) {
 func TestFollowHearsLate(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
-	inside := &mute{FS: memory(t, nil)}
+	inside := &mute{FS: teststore.Memory(t, nil)}
 	j := open(t, name, nil)
 	b := wrap(t, inside, j)
 	stop := following(t, inside, j)
@@ -265,7 +266,7 @@ func TestFollowWhileLooking(t *testing.T) {
 	for what, texts := range steps {
 		for _, known := range []bool{false, true} {
 			name := filepath.Join(t.TempDir(), "journal")
-			b := &busy{FS: memory(t, map[string]string{"/f": "1", "/still": "x"})}
+			b := &busy{FS: teststore.Memory(t, map[string]string{"/f": "1", "/still": "x"})}
 			if known {
 				j := open(t, name, nil)
 				wrap(t, b, j)
@@ -297,7 +298,7 @@ func TestFollowWhileLooking(t *testing.T) {
 func TestFollowRefuses(t *testing.T) {
 	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "journal"), nil)
-	b := struct{ vfs.Backend }{memory(t, nil)} // it cannot be watched
+	b := struct{ vfs.Backend }{teststore.Memory(t, nil)} // it cannot be watched
 	if err := journalfs.Follow(t.Context(), b, j, nil); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("error %v, want one that says that the store does not report changes", err)
 	}
@@ -322,7 +323,7 @@ func TestMadeBehindAnError(t *testing.T) {
 	t.Parallel()
 	for _, failure := range []error{errors.New("the disk is gone"), context.Canceled} {
 		name := filepath.Join(t.TempDir(), "journal")
-		inside := &failing{memory(t, nil), failure}
+		inside := &failing{teststore.Memory(t, nil), failure}
 		b := wrap(t, inside, open(t, name, nil))
 		if _, err := vfs.Write(t.Context(), b, "/a", "made", ""); !errors.Is(err, failure) {
 			t.Fatalf("error %v, want %v", err, failure)
@@ -341,7 +342,7 @@ func TestMadeBehindAnError(t *testing.T) {
 func TestClosedJournal(t *testing.T) {
 	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "journal"), nil)
-	inside := memory(t, nil)
+	inside := teststore.Memory(t, nil)
 	b := wrap(t, inside, j)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/journalfs"
 )
@@ -29,7 +30,7 @@ func TestGone(t *testing.T) {
 			if err := os.Remove(name); err != nil {
 				return err
 			}
-			wrap(t, memory(t, map[string]string{"/other": "x"}), open(t, name, nil))
+			wrap(t, teststore.Memory(t, map[string]string{"/other": "x"}), open(t, name, nil))
 			return nil
 		},
 	}
@@ -37,7 +38,7 @@ func TestGone(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			name := filepath.Join(t.TempDir(), "journal")
-			inside := memory(t, nil)
+			inside := teststore.Memory(t, nil)
 			j := open(t, name, &journalfs.Options{MaxBytes: 1}) // which folds at each write
 			b := wrap(t, inside, j)
 			if err := remove(t, name); err != nil {
@@ -81,7 +82,7 @@ func TestFoldsBehindALink(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip("no links here: ", err)
 	}
-	b := wrap(t, memory(t, nil), open(t, link, &journalfs.Options{MaxBytes: 1}))
+	b := wrap(t, teststore.Memory(t, nil), open(t, link, &journalfs.Options{MaxBytes: 1}))
 	write(t, b, "/a", "x")
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is %v now, %v", info.Mode(), err)
@@ -103,7 +104,7 @@ func write(t testing.TB, b vfs.Backend, path, content string) {
 func TestLongestAge(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
-	b := wrap(t, memory(t, nil), open(t, name, &journalfs.Options{MaxAge: time.Duration(math.MaxInt64), Now: clock()}))
+	b := wrap(t, teststore.Memory(t, nil), open(t, name, &journalfs.Options{MaxAge: time.Duration(math.MaxInt64), Now: clock()}))
 	write(t, b, "/a", "x")
 	if first, _, err := history(t, name).Bounds(t.Context()); err != nil || first.Before(clock()()) {
 		t.Errorf("the journal begins at %v, %v, before there was one", first, err)

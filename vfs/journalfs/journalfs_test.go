@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/goliathfs/goliathfs/internal/testsize"
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/journalfs"
-	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
 	"github.com/goliathfs/goliathfs/vfs/walk"
 )
@@ -51,16 +51,6 @@ func history(t testing.TB, name string) *journalfs.History {
 	}
 	t.Cleanup(func() { h.Close() })
 	return h
-}
-
-// memory is a store in memory; its clock is that of opts.
-func memory(t testing.TB, files map[string]string) *memfs.FS {
-	t.Helper()
-	b, err := memfs.New(files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // contents returns every file of a store.
@@ -105,7 +95,7 @@ func TestBackend(t *testing.T) {
 		BuiltIn: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
 			j := open(t, filepath.Join(t.TempDir(), "journal"), &journalfs.Options{Relaxed: true})
-			return wrap(t, memory(t, seed), j)
+			return wrap(t, teststore.Memory(t, seed), j)
 		},
 	})
 }
@@ -117,7 +107,7 @@ func TestSnapshotBackend(t *testing.T) {
 		ReadOnly: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
 			name := filepath.Join(t.TempDir(), "journal")
-			wrap(t, memory(t, seed), open(t, name, nil))
+			wrap(t, teststore.Memory(t, seed), open(t, name, nil))
 			return at(t, name, journalfs.Moment{})
 		},
 	})
@@ -160,7 +150,7 @@ func TestEveryMoment(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "journal")
 	now := clock()
 	j := open(t, name, &journalfs.Options{Now: now, Relaxed: true})
-	inside := memory(t, map[string]string{"/d0/f0": "seed\n", "/other": ""})
+	inside := teststore.Memory(t, map[string]string{"/d0/f0": "seed\n", "/other": ""})
 	b := wrap(t, inside, j)
 	state := contents(t, b)
 	type moment struct {
@@ -205,7 +195,7 @@ func TestEveryMoment(t *testing.T) {
 func TestLog(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
-	b := wrap(t, memory(t, map[string]string{"/seed": "s"}), open(t, name, &journalfs.Options{Now: clock()}))
+	b := wrap(t, teststore.Memory(t, map[string]string{"/seed": "s"}), open(t, name, &journalfs.Options{Now: clock()}))
 	var want []string
 	rev := vfs.Revision("")
 	for n := range testsize.Pick(1200, 3000, 3000) {
@@ -245,7 +235,7 @@ func TestLog(t *testing.T) {
 func TestChangesWithoutTheJournal(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
-	inside := memory(t, map[string]string{"/kept": "k", "/changed": "before", "/removed": "r"})
+	inside := teststore.Memory(t, map[string]string{"/kept": "k", "/changed": "before", "/removed": "r"})
 	j := open(t, name, nil)
 	wrap(t, inside, j)
 	if err := j.Close(); err != nil {
@@ -327,7 +317,7 @@ func TestNoMoment(t *testing.T) {
 	if _, err := history(t, name).At(t.Context(), journalfs.Moment{}); !errors.Is(err, journalfs.ErrNoMoment) {
 		t.Errorf("before the first look: %v", err)
 	}
-	wrap(t, memory(t, map[string]string{"/a": "a"}), j)
+	wrap(t, teststore.Memory(t, map[string]string{"/a": "a"}), j)
 	for _, m := range []journalfs.Moment{
 		{Revision: "never"},
 		{Time: time.Date(2026, 11, 30, 11, 0, 0, 0, time.UTC)},
@@ -388,7 +378,7 @@ func TestBounds(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "journal")
 			tt.opts.Now, tt.opts.Relaxed = clock(), true
 			j := open(t, name, &tt.opts)
-			b := wrap(t, memory(t, map[string]string{"/old": "from the beginning\n"}), j)
+			b := wrap(t, teststore.Memory(t, map[string]string{"/old": "from the beginning\n"}), j)
 			state := contents(t, b)
 			var past []map[string]vfs.File
 			for n := range 4000 {

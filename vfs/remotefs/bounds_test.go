@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 )
@@ -44,7 +45,7 @@ func awaitClosed(t *testing.T, c rawConn) {
 func TestFrameThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	addr := socketAddr(t)
-	serve(t, listen(t, addr), memory(t, map[string]string{"/a": "x"}), &remotefs.ServeOptions{ReadTimeout: 50 * time.Millisecond})
+	serve(t, listen(t, addr), teststore.Memory(t, map[string]string{"/a": "x"}), &remotefs.ServeOptions{ReadTimeout: 50 * time.Millisecond})
 	silent := welcomed(t, addr)
 	head := make([]byte, 4)
 	binary.BigEndian.PutUint32(head, 31<<20)
@@ -72,7 +73,7 @@ func TestFrameThatDoesNotEnd(t *testing.T) {
 func TestMemoryForRequests(t *testing.T) {
 	t.Parallel()
 	addr := socketAddr(t)
-	b := memory(t, nil)
+	b := teststore.Memory(t, nil)
 	serve(t, listen(t, addr), b, &remotefs.ServeOptions{Writable: true, ReadTimeout: 500 * time.Millisecond})
 	head := make([]byte, 4)
 	binary.BigEndian.PutUint32(head, 31<<20)
@@ -119,7 +120,7 @@ func eventually(t *testing.T, what string, try func(n int) error) {
 func TestClientThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	addr := socketAddr(t)
-	b := &counting{Backend: memory(t, map[string]string{"/a": strings.Repeat("x", 1<<20), "/b": strings.Repeat("y", 1<<20)}), read: map[string]int{}}
+	b := &counting{Backend: teststore.Memory(t, map[string]string{"/a": strings.Repeat("x", 1<<20), "/b": strings.Repeat("y", 1<<20)}), read: map[string]int{}}
 	serve(t, listen(t, addr), b, &remotefs.ServeOptions{WriteTimeout: time.Second})
 	mute := welcomed(t, addr)
 	for id := range 300 {
@@ -177,7 +178,7 @@ func TestSlowWatcherAndWriter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			addr := socketAddr(t)
-			b := memory(t, nil)
+			b := teststore.Memory(t, nil)
 			serve(t, listen(t, addr), b, &remotefs.ServeOptions{Writable: true})
 			c := dial(t, addr, &remotefs.DialOptions{Timeout: tt.timeout})
 			watching, stop := context.WithCancel(t.Context())
@@ -230,7 +231,7 @@ func TestSlowWatcherAndWriter(t *testing.T) {
 func TestEventsAfterOverflow(t *testing.T) {
 	t.Parallel()
 	addr := socketAddr(t)
-	b := memory(t, nil)
+	b := teststore.Memory(t, nil)
 	serve(t, listen(t, addr), b, nil)
 	c := dial(t, addr, nil)
 	watching, stop := context.WithCancel(t.Context())

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 )
@@ -48,7 +49,7 @@ func TestSocketThatIsThere(t *testing.T) {
 	if err := stale.Close(); err != nil {
 		t.Fatal(err)
 	}
-	serve(t, listen(t, addr), memory(t, nil), nil)
+	serve(t, listen(t, addr), teststore.Memory(t, nil), nil)
 	dial(t, addr, nil)
 
 	file := filepath.Join(t.TempDir(), "file")
@@ -105,7 +106,7 @@ func TestRefusedAddresses(t *testing.T) {
 
 // TestServeRefusesStrangers looks at listeners that others could reach.
 func TestServeRefusesStrangers(t *testing.T) {
-	b := memory(t, nil)
+	b := teststore.Memory(t, nil)
 	if err := remotefs.Serve(t.Context(), listen(t, "tcp:127.0.0.1:0"), b, nil); vfs.Code(err) != "invalid-argument" {
 		t.Errorf("TCP without a token: %v", err)
 	}
@@ -126,7 +127,7 @@ func TestToken(t *testing.T) {
 	l := listen(t, "tcp:127.0.0.1:0")
 	addr := "tcp:" + l.Addr().String()
 	right := tokenFile(t, token)
-	serve(t, l, memory(t, nil), &remotefs.ServeOptions{TokenFile: right})
+	serve(t, l, teststore.Memory(t, nil), &remotefs.ServeOptions{TokenFile: right})
 	dial(t, addr, &remotefs.DialOptions{TokenFile: right})
 	for _, opts := range []*remotefs.DialOptions{nil, {TokenFile: tokenFile(t, token+"x")}, {TokenFile: tokenFile(t, token[1:])}} {
 		if _, err := remotefs.Dial(t.Context(), addr, opts); err == nil || !strings.Contains(err.Error(), "the token is not the agent's") {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
@@ -220,7 +221,7 @@ func (s stuck) Route(context.Context, string) (vfs.Route, error) {
 func TestSilentAgent(t *testing.T) {
 	t.Parallel()
 	addr := socketAddr(t)
-	b := stuck{memory(t, nil), make(chan struct{})}
+	b := stuck{teststore.Memory(t, nil), make(chan struct{})}
 	serve(t, listen(t, addr), b, nil)
 	c := dial(t, addr, &remotefs.DialOptions{Timeout: 2 * time.Second})
 	if _, err := c.Route(t.Context(), "/a"); !errors.Is(err, vfs.ErrUnavailable) || !strings.Contains(err.Error(), "did not answer within 2s") {
@@ -248,7 +249,7 @@ func TestSilentAgent(t *testing.T) {
 // TestServerEnds ends a server and starts another one for the same client.
 func TestServerEnds(t *testing.T) {
 	addr := socketAddr(t)
-	b := memory(t, map[string]string{"/a": "x"})
+	b := teststore.Memory(t, map[string]string{"/a": "x"})
 	stop := serve(t, listen(t, addr), b, nil)
 	c := dial(t, addr, nil)
 	stop()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -156,7 +157,7 @@ func TestManyRequests(t *testing.T) {
 
 func TestReadOnlyUnlessAsked(t *testing.T) {
 	addr := socketAddr(t)
-	b := memory(t, map[string]string{"/a": "x"})
+	b := teststore.Memory(t, map[string]string{"/a": "x"})
 	serve(t, listen(t, addr), b, nil)
 	c := dial(t, addr, nil)
 	info, err := c.Stat(t.Context(), "/a")
@@ -179,7 +180,7 @@ func TestReadOnlyUnlessAsked(t *testing.T) {
 
 func TestTooManyClientsAndWatches(t *testing.T) {
 	addr := socketAddr(t)
-	serve(t, listen(t, addr), memory(t, nil), &remotefs.ServeOptions{MaxClients: 1})
+	serve(t, listen(t, addr), teststore.Memory(t, nil), &remotefs.ServeOptions{MaxClients: 1})
 	c := dial(t, addr, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	var watches sync.WaitGroup
@@ -204,7 +205,7 @@ func TestTooManyClientsAndWatches(t *testing.T) {
 // is let in again when it asks.
 func TestIdleClientMakesRoom(t *testing.T) {
 	addr := socketAddr(t)
-	b := memory(t, map[string]string{"/a": "x"})
+	b := teststore.Memory(t, map[string]string{"/a": "x"})
 	serve(t, listen(t, addr), b, &remotefs.ServeOptions{MaxClients: 2, Writable: true})
 	watching := dial(t, addr, nil)
 	events := make(chan vfs.Event, 100)
@@ -235,7 +236,7 @@ func TestIdleClientMakesRoom(t *testing.T) {
 // watcher is told to look again.
 func TestSlowWatcherHoldsUpNoOne(t *testing.T) {
 	addr := socketAddr(t)
-	b := memory(t, nil)
+	b := teststore.Memory(t, nil)
 	serve(t, listen(t, addr), b, nil)
 	c := dial(t, addr, nil)
 	mute := raw(t, addr)
@@ -282,7 +283,7 @@ func TestSlowWatcherHoldsUpNoOne(t *testing.T) {
 // others go on.
 func TestMalformedPeers(t *testing.T) {
 	addr := socketAddr(t)
-	serve(t, listen(t, addr), memory(t, map[string]string{"/a": "x"}), &remotefs.ServeOptions{Writable: true})
+	serve(t, listen(t, addr), teststore.Memory(t, map[string]string{"/a": "x"}), &remotefs.ServeOptions{Writable: true})
 	c := dial(t, addr, nil)
 	for name, misbehave := range map[string]func(c rawConn){
 		"a frame of 4 GiB":     func(c rawConn) { c.Write([]byte{0xff, 0xff, 0xff, 0xff}) },
@@ -322,7 +323,7 @@ func TestMalformedPeers(t *testing.T) {
 // TestStrangersAreRefused says hello in wrong ways.
 func TestStrangersAreRefused(t *testing.T) {
 	addr := socketAddr(t)
-	serve(t, listen(t, addr), memory(t, nil), nil)
+	serve(t, listen(t, addr), teststore.Memory(t, nil), nil)
 	answer := func(values ...any) string {
 		conn, err := net.Dial("unix", strings.TrimPrefix(addr, "unix:"))
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/internal/testsize"
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/remotefs"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
 )
@@ -58,15 +58,6 @@ func dial(t *testing.T, addr string, opts *remotefs.DialOptions) *remotefs.Clien
 	return c
 }
 
-func memory(t *testing.T, seed map[string]string) *memfs.FS {
-	t.Helper()
-	b, err := memfs.New(seed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // socketAddr returns the address of a socket in a new folder.
 func socketAddr(t *testing.T) string {
 	return "unix:" + filepath.Join(t.TempDir(), "agent.sock")
@@ -101,7 +92,7 @@ func conforms(t *testing.T, run suite, opts *remotefs.DialOptions, start func(t 
 	run(t, vfstest.Config{
 		BuiltIn: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
-			addr := start(t, memory(t, seed))
+			addr := start(t, teststore.Memory(t, seed))
 			c := dial(t, addr, opts)
 			mu.Lock()
 			defer mu.Unlock()

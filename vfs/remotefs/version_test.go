@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/batchread"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
@@ -98,7 +99,7 @@ func (c rawConn) serve(t *testing.T, b vfs.Backend) {
 // the text.
 func TestOldAgent(t *testing.T) {
 	addr := socketAddr(t)
-	b := memory(t, map[string]string{"/a": "needle", "/b/c": "hay", "/b/d": "needle", "/e": ""})
+	b := teststore.Memory(t, map[string]string{"/a": "needle", "/b/c": "hay", "/b/d": "needle", "/e": ""})
 	connections := oldAgent(t, addr, b)
 	c := dial(t, addr, nil)
 	for i, want := range [][]string{{"/a", "/b/c"}, {"/b/d", "/e"}} {
@@ -132,7 +133,7 @@ func TestOldAgent(t *testing.T) {
 // TestOldClient: a new agent serves an old client in its version.
 func TestOldClient(t *testing.T) {
 	addr := socketAddr(t)
-	b := shared{memory(t, map[string]string{"/a": "one", "/b": "two"})}
+	b := shared{teststore.Memory(t, map[string]string{"/a": "one", "/b": "two"})}
 	serve(t, listen(t, addr), b, &remotefs.ServeOptions{Writable: true})
 	if route, err := dial(t, addr, nil).Route(t.Context(), "/a"); err != nil || route != (vfs.Route{Prefix: "/", Writable: true, Shared: true}) {
 		t.Errorf("to a client of today: %+v, %v", route, err)

@@ -3,6 +3,7 @@ package routefs_test
 import (
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 )
@@ -10,15 +11,15 @@ import (
 // BenchmarkPage compares a page through a composite with the same page of the
 // bare store.
 func BenchmarkPage(b *testing.B) {
-	bare := memory(b, numbered("/d", 100_000)...)
-	routed := compose(b, memory(b, numbered("/a", 1000)...), routefs.Route{Prefix: "/m", Backend: bare}, routefs.Route{Prefix: "/z", Backend: memory(b)})
+	bare := teststore.Paths(b, numbered("/d", 100_000)...)
+	routed := compose(b, teststore.Paths(b, numbered("/a", 1000)...), routefs.Route{Prefix: "/m", Backend: bare}, routefs.Route{Prefix: "/z", Backend: teststore.Paths(b)})
 	for _, bb := range []struct {
 		name  string
 		b     vfs.Backend
 		after string
 	}{
 		{"bare", bare, "/d/050000"},
-		{"default", compose(b, bare, routefs.Route{Prefix: "/z", Backend: memory(b)}), "/d/050000"},
+		{"default", compose(b, bare, routefs.Route{Prefix: "/z", Backend: teststore.Paths(b)}), "/d/050000"},
 		{"route", routed, "/m/d/050000"},
 	} {
 		b.Run(bb.name, func(b *testing.B) {

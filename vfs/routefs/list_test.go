@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
@@ -49,11 +50,11 @@ func TestParityLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	stores := map[string]vfs.Backend{
-		"plain": memory(t, plain.Files...),
-		"composite": compose(t, memory(t, append(plain.Files, "/docs/hidden", "/routeX/a", "/routeX-b", "/routeX")...),
+		"plain": teststore.Paths(t, plain.Files...),
+		"composite": compose(t, teststore.Paths(t, append(plain.Files, "/docs/hidden", "/routeX/a", "/routeX-b", "/routeX")...),
 			routefs.Route{Prefix: "/docs/", Backend: docs},
-			routefs.Route{Prefix: "/docs/deep", Backend: memory(t, "/b"), ReadOnly: true},
-			routefs.Route{Prefix: "/routeX", Backend: memory(t, "/n1", "/n2/x")}),
+			routefs.Route{Prefix: "/docs/deep", Backend: teststore.Paths(t, "/b"), ReadOnly: true},
+			routefs.Route{Prefix: "/routeX", Backend: teststore.Paths(t, "/n1", "/n2/x")}),
 	}
 	for _, c := range lists.Cases {
 		t.Run(fmt.Sprintf("%s%s by %d", c.Store, strings.ReplaceAll(c.Dir, "/", "_"), c.Limit), func(t *testing.T) {
@@ -136,7 +137,7 @@ func TestListModel(t *testing.T) {
 			}
 			files := slices.Sorted(maps.Keys(seen))
 			stores[prefix] = files
-			b := memory(t, files...)
+			b := teststore.Paths(t, files...)
 			if prefix == "/" {
 				def = b
 				continue
@@ -194,9 +195,9 @@ func numbered(prefix string, n int) []string {
 }
 
 func TestListAsksForWhatItNeeds(t *testing.T) {
-	def := &counting{Backend: memory(t, slices.Concat(numbered("/a", 1000), numbered("/m/hidden", 20_000), numbered("/z", 1000))...)}
-	mid := &counting{Backend: memory(t, numbered("/f", 1000)...)}
-	last := &counting{Backend: memory(t, "/x")}
+	def := &counting{Backend: teststore.Paths(t, slices.Concat(numbered("/a", 1000), numbered("/m/hidden", 20_000), numbered("/z", 1000))...)}
+	mid := &counting{Backend: teststore.Paths(t, numbered("/f", 1000)...)}
+	last := &counting{Backend: teststore.Paths(t, "/x")}
 	f := compose(t, def, routefs.Route{Prefix: "/m", Backend: mid}, routefs.Route{Prefix: "/y", Backend: last})
 	for _, tt := range []struct {
 		name, dir, after          string
@@ -238,8 +239,8 @@ func TestListAsksForWhatItNeeds(t *testing.T) {
 // long, and the visible path of the longest that fits.
 func tooLong(t *testing.T) (*routefs.FS, string) {
 	fits := "/f" + strings.Repeat("x", 512-len("/route/f"))
-	return compose(t, memory(t, "/a", "/route/hidden", "/z"),
-		routefs.Route{Prefix: "/route", Backend: memory(t, fits, fits+"x", fits+"/y", "/é"+fits[2:], "/g")}), "/route" + fits
+	return compose(t, teststore.Paths(t, "/a", "/route/hidden", "/z"),
+		routefs.Route{Prefix: "/route", Backend: teststore.Paths(t, fits, fits+"x", fits+"/y", "/é"+fits[2:], "/g")}), "/route" + fits
 }
 
 func TestTooLongPathsAreLeftOut(t *testing.T) {
@@ -280,7 +281,7 @@ func TestUnreachable(t *testing.T) {
 	for range f.Unreachable(t.Context()) {
 		break // may be left early
 	}
-	bad := compose(t, memory(t), routefs.Route{Prefix: "/r", Backend: failing{os.ErrClosed}})
+	bad := compose(t, teststore.Paths(t), routefs.Route{Prefix: "/r", Backend: failing{os.ErrClosed}})
 	var errs []string
 	for _, err := range bad.Unreachable(t.Context()) {
 		errs = append(errs, fmt.Sprint(err))

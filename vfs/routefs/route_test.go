@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/wrap"
@@ -27,9 +28,9 @@ func (a *away) Route(context.Context, string) (vfs.Route, error) {
 // A store that cannot be reached says so through every wrapper, by the route's
 // name, and no one remembers it.
 func TestRouteIsAway(t *testing.T) {
-	gone := &away{Backend: memory(t)}
-	inner := compose(t, memory(t), routefs.Route{Prefix: "/in", Backend: gone})
-	f := compose(t, memory(t), routefs.Route{Prefix: "/team", Backend: wrap.ReadOnly(inner)})
+	gone := &away{Backend: teststore.Paths(t)}
+	inner := compose(t, teststore.Paths(t), routefs.Route{Prefix: "/in", Backend: gone})
+	f := compose(t, teststore.Paths(t), routefs.Route{Prefix: "/team", Backend: wrap.ReadOnly(inner)})
 	sub, err := wrap.Sub(f, "/team")
 	if err != nil {
 		t.Fatal(err)

@@ -11,26 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
 )
-
-// memory returns a store with the given files, each holding its path.
-func memory(t testing.TB, paths ...string) *memfs.FS {
-	t.Helper()
-	files := map[string]string{}
-	for _, path := range paths {
-		files[path] = path
-	}
-	b, err := memfs.New(files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 func compose(t testing.TB, def vfs.Backend, routes ...routefs.Route) *routefs.FS {
 	t.Helper()
@@ -99,7 +86,7 @@ func TestBackend(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	m := memory(t)
+	m := teststore.Paths(t)
 	for _, tt := range []struct {
 		name   string
 		def    vfs.Backend
@@ -127,7 +114,7 @@ func TestNewRefuses(t *testing.T) {
 // Which store answers is decided at "/" boundaries, for every operation alike.
 func TestPrefixBoundaries(t *testing.T) {
 	names := []string{"/abcd", "/abcd/f", "/abcde", "/abcde/f.txt", "/abc", "/abc/d", "/abcd-/x", "/abcd\U0010FFFF/x", "/ABCD/f"}
-	def, routed := memory(t, names...), memory(t, "/f", "/g/h")
+	def, routed := teststore.Paths(t, names...), teststore.Paths(t, "/f", "/g/h")
 	f := compose(t, def, routefs.Route{Prefix: "/abcd/", Backend: routed})
 	for _, path := range names {
 		got, err := vfs.Read(t.Context(), f, path)
@@ -157,7 +144,7 @@ func TestPrefixBoundaries(t *testing.T) {
 }
 
 func TestAtPrefix(t *testing.T) {
-	f := compose(t, memory(t, "/r", "/r/x"), routefs.Route{Prefix: "/r", Backend: memory(t)}, routefs.Route{Prefix: "/r/s", Backend: memory(t)})
+	f := compose(t, teststore.Paths(t, "/r", "/r/x"), routefs.Route{Prefix: "/r", Backend: teststore.Paths(t)}, routefs.Route{Prefix: "/r/s", Backend: teststore.Paths(t)})
 	for _, path := range []string{"/r", "/r/s"} {
 		_, err := vfs.Read(t.Context(), f, path)
 		if !errors.Is(err, vfs.ErrNotFound) {
@@ -179,9 +166,9 @@ func TestAtPrefix(t *testing.T) {
 // What a route hides is hidden from every operation, and nothing below a route
 // reaches the store around it.
 func TestShadowed(t *testing.T) {
-	def := memory(t, "/top", "/top/r", "/top/r/x", "/top/r/s/y", "/top/r-x", "/top/r0")
-	mid := memory(t, "/m", "/s", "/s/hidden")
-	f := compose(t, def, routefs.Route{Prefix: "/top/r", Backend: mid}, routefs.Route{Prefix: "/top/r/s", Backend: memory(t, "/inner")})
+	def := teststore.Paths(t, "/top", "/top/r", "/top/r/x", "/top/r/s/y", "/top/r-x", "/top/r0")
+	mid := teststore.Paths(t, "/m", "/s", "/s/hidden")
+	f := compose(t, def, routefs.Route{Prefix: "/top/r", Backend: mid}, routefs.Route{Prefix: "/top/r/s", Backend: teststore.Paths(t, "/inner")})
 	want := []string{"/top", "/top/r-x", "/top/r/m", "/top/r/s/inner", "/top/r0"}
 	for _, limit := range []int{1, 2, 3, 256} {
 		if diff := cmp.Diff(want, list(t, f, "/", "", limit)); diff != "" {
@@ -214,11 +201,11 @@ func TestReadOnlyRoute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes := memory(t, "/n")
-	f := compose(t, memory(t, "/a"),
+	notes := teststore.Paths(t, "/n")
+	f := compose(t, teststore.Paths(t, "/a"),
 		routefs.Route{Prefix: "/docs", Backend: docs},
 		routefs.Route{Prefix: "/notes", Backend: notes, ReadOnly: true},
-		routefs.Route{Prefix: "/notes/mine", Backend: memory(t, "/m")})
+		routefs.Route{Prefix: "/notes/mine", Backend: teststore.Paths(t, "/m")})
 	for _, tt := range []struct {
 		path, prefix string
 		writable     bool
@@ -249,8 +236,8 @@ func TestReadOnlyRoute(t *testing.T) {
 
 // A composite is a backend, so it can be a route of another one.
 func TestComposites(t *testing.T) {
-	inner := compose(t, memory(t, "/a"), routefs.Route{Prefix: "/deep", Backend: memory(t, "/b"), ReadOnly: true})
-	f := compose(t, memory(t, "/z"), routefs.Route{Prefix: "/in", Backend: inner})
+	inner := compose(t, teststore.Paths(t, "/a"), routefs.Route{Prefix: "/deep", Backend: teststore.Paths(t, "/b"), ReadOnly: true})
+	f := compose(t, teststore.Paths(t, "/z"), routefs.Route{Prefix: "/in", Backend: inner})
 	if diff := cmp.Diff([]string{"/in/a", "/in/deep/b", "/z"}, list(t, f, "/", "", 1)); diff != "" {
 		t.Errorf("list of / (-want +got):\n%s", diff)
 	}
@@ -283,7 +270,7 @@ func (b failing) Remove(_ context.Context, path string, _ vfs.Revision) error {
 
 func TestErrorsCarryVisiblePaths(t *testing.T) {
 	disk := errors.New("input/output error")
-	f := compose(t, memory(t, "/a"), routefs.Route{Prefix: "/r", Backend: failing{disk}}, routefs.Route{Prefix: "/r/s", Backend: memory(t)})
+	f := compose(t, teststore.Paths(t, "/a"), routefs.Route{Prefix: "/r", Backend: failing{disk}}, routefs.Route{Prefix: "/r/s", Backend: teststore.Paths(t)})
 	ctx := t.Context()
 	_, read := vfs.Read(ctx, f, "/r/x")
 	_, stat := vfs.Stat(ctx, f, "/r/x")
@@ -325,11 +312,11 @@ func (c *closer) Close() error { c.closed++; return c.err }
 
 func TestCloseWhatIsOwned(t *testing.T) {
 	fails := errors.New("the disk is gone")
-	def, owned, lent := &closer{Backend: memory(t)}, &closer{Backend: memory(t), err: fails}, &closer{Backend: memory(t)}
+	def, owned, lent := &closer{Backend: teststore.Paths(t)}, &closer{Backend: teststore.Paths(t), err: fails}, &closer{Backend: teststore.Paths(t)}
 	routes := []routefs.Route{
 		{Prefix: "/owned", Backend: owned, Owned: true},
 		{Prefix: "/lent", Backend: lent},
-		{Prefix: "/plain", Backend: memory(t), Owned: true},
+		{Prefix: "/plain", Backend: teststore.Paths(t), Owned: true},
 	}
 	for _, tt := range []struct {
 		opts *routefs.Options

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -75,7 +76,7 @@ func TestSearchModel(t *testing.T) {
 			stores[prefix] = slices.Sorted(maps.Keys(paths))
 		}
 		backend := func(prefix string) vfs.Backend {
-			m := memory(t, stores[prefix]...)
+			m := teststore.Paths(t, stores[prefix]...)
 			if rng.IntN(3) == 0 {
 				return m
 			}
@@ -117,8 +118,8 @@ func inside(stores map[string][]string, path, text string) bool {
 // A store that ends its page early ends the page of the composite: it has looked at
 // as much as one call may.
 func TestSearchEndsWithTheStore(t *testing.T) {
-	def := &blocks{Backend: memory(t, numbered("/a", 100)...), size: 10}
-	mid := &blocks{Backend: memory(t, numbered("/f", 100)...), size: 50}
+	def := &blocks{Backend: teststore.Paths(t, numbered("/a", 100)...), size: 10}
+	mid := &blocks{Backend: teststore.Paths(t, numbered("/f", 100)...), size: 50}
 	f := compose(t, def, routefs.Route{Prefix: "/m", Backend: mid})
 	page, err := vfs.Search(t.Context(), f, "/", vfs.SearchOptions{Text: "000007"})
 	if err != nil || len(page.Files) != 1 || page.Files[0].Path != "/a/000007" || page.Next != "/a/000009" || def.calls != 1 || mid.calls != 0 {
@@ -135,8 +136,8 @@ func TestSearchEndsWithTheStore(t *testing.T) {
 
 // What a search asks for is what the store is asked for.
 func TestSearchPassesOptions(t *testing.T) {
-	b := &asked{Backend: memory(t)}
-	f := compose(t, memory(t), routefs.Route{Prefix: "/r", Backend: b})
+	b := &asked{Backend: teststore.Paths(t)}
+	f := compose(t, teststore.Paths(t), routefs.Route{Prefix: "/r", Backend: b})
 	opts := vfs.SearchOptions{Text: "K", Fold: true, ListOptions: vfs.ListOptions{After: "/r/x", Limit: 5}}
 	if _, err := vfs.Search(t.Context(), f, "/r/d", opts); err != nil {
 		t.Fatal(err)
@@ -153,7 +154,7 @@ func TestSearchPassesOptions(t *testing.T) {
 	if _, err := f.Search(t.Context(), "/a/", vfs.SearchOptions{Text: "a"}); !errors.Is(err, vfs.ErrInvalidPath) {
 		t.Errorf("Search of a path that is not canonical = %v", err)
 	}
-	broken := compose(t, memory(t), routefs.Route{Prefix: "/r", Backend: failing{fmt.Errorf("input/output error")}})
+	broken := compose(t, teststore.Paths(t), routefs.Route{Prefix: "/r", Backend: failing{fmt.Errorf("input/output error")}})
 	if _, err := vfs.Search(t.Context(), broken, "/", vfs.SearchOptions{Text: "a"}); err == nil || err.Error() != "search /: below /r: input/output error" {
 		t.Errorf("Search of a store that fails = %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/routefs"
 	"github.com/goliathfs/goliathfs/vfs/staticfs"
@@ -63,7 +64,7 @@ func TestWatchMerges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, notes, mine := memory(t), memory(t, "/old"), memory(t)
+	def, notes, mine := teststore.Paths(t), teststore.Paths(t, "/old"), teststore.Paths(t)
 	f := compose(t, def, routefs.Route{Prefix: "/docs", Backend: docs}, routefs.Route{Prefix: "/notes", Backend: notes},
 		routefs.Route{Prefix: "/notes/mine", Backend: mine})
 	all, below, deep := follow(t, f, "/"), follow(t, f, "/notes"), follow(t, f, "/notes/mine/d")
@@ -133,8 +134,8 @@ func TestWatchOpensWhenAllAreReady(t *testing.T) {
 	ready, begin := make(chan struct{}), make(chan struct{})
 	close(ready)
 	fast, slow := make(chan vfs.Event), make(chan vfs.Event)
-	f := compose(t, &told{Backend: memory(t), begin: ready, tell: fast},
-		routefs.Route{Prefix: "/slow", Backend: &told{Backend: memory(t), begin: begin, tell: slow}})
+	f := compose(t, &told{Backend: teststore.Paths(t), begin: ready, tell: fast},
+		routefs.Route{Prefix: "/slow", Backend: &told{Backend: teststore.Paths(t), begin: begin, tell: slow}})
 	events := make(chan vfs.Event, 10)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -172,8 +173,8 @@ func TestWatchOpensWhenAllAreReady(t *testing.T) {
 }
 
 func TestWatchFails(t *testing.T) {
-	blind := struct{ vfs.Backend }{memory(t)} // no Watcher
-	f := compose(t, memory(t), routefs.Route{Prefix: "/blind", Backend: blind}, routefs.Route{Prefix: "/seeing", Backend: memory(t)})
+	blind := struct{ vfs.Backend }{teststore.Paths(t)} // no Watcher
+	f := compose(t, teststore.Paths(t), routefs.Route{Prefix: "/blind", Backend: blind}, routefs.Route{Prefix: "/seeing", Backend: teststore.Paths(t)})
 	for _, dir := range []string{"/", "/blind", "/blind/d"} {
 		called := false
 		err := vfs.Watch(t.Context(), f, dir, func(vfs.Event) { called = true })
@@ -186,7 +187,7 @@ func TestWatchFails(t *testing.T) {
 	end, begin := make(chan error, 1), make(chan struct{})
 	close(begin)
 	lost := errors.New("the connection is lost")
-	f = compose(t, memory(t), routefs.Route{Prefix: "/r", Backend: &told{Backend: memory(t), begin: begin, end: end}})
+	f = compose(t, teststore.Paths(t), routefs.Route{Prefix: "/r", Backend: &told{Backend: teststore.Paths(t), begin: begin, end: end}})
 	err := vfs.Watch(t.Context(), f, "/", func(vfs.Event) { end <- lost })
 	if !errors.Is(err, lost) || err.Error() != "watch /: the connection is lost" {
 		t.Errorf("Watch = %v, want the store's error with the directory watched", err)
@@ -195,7 +196,7 @@ func TestWatchFails(t *testing.T) {
 
 // Writers of several stores at once: each event once, one call at a time.
 func TestWatchBesideWriters(t *testing.T) {
-	f := compose(t, memory(t), routefs.Route{Prefix: "/r", Backend: memory(t)}, routefs.Route{Prefix: "/r/s", Backend: memory(t)})
+	f := compose(t, teststore.Paths(t), routefs.Route{Prefix: "/r", Backend: teststore.Paths(t)}, routefs.Route{Prefix: "/r/s", Backend: teststore.Paths(t)})
 	events := follow(t, f, "/")
 	var group sync.WaitGroup
 	for _, dir := range []string{"/", "/r/", "/r/s/"} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/batchread"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -140,7 +141,7 @@ func TestBatchOfStrangers(t *testing.T) {
 		"another's file": func(_ []string, r []vfs.ReadResult) []vfs.ReadResult { r[0].File.Path = "/other"; return r },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &broken{FS: memory(t, map[string]string{"/a": "a", "/b": "b"})}
+			b := &broken{FS: teststore.Memory(t, map[string]string{"/a": "a", "/b": "b"})}
 			batch(wrong)(b)
 			var errs []error
 			for _, err := range batchread.Files(t.Context(), b, []string{"/a", "/b"}) {

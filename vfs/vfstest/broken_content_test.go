@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -222,7 +223,7 @@ var contentFaults = []fault{
 func TestSuiteCatchesAliasedSeed(t *testing.T) {
 	cfg := config(func(*broken) {})
 	cfg.New = func(t *testing.T, seed map[string]string) vfs.Backend {
-		b := &broken{FS: memory(t, seed)}
+		b := &broken{FS: teststore.Memory(t, seed)}
 		b.read = func(ctx context.Context, path string) (vfs.File, error) {
 			f, err := b.FS.Read(ctx, path)
 			if content, ok := seed[path]; ok && err == nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/vfstest"
@@ -97,20 +98,11 @@ type fault struct {
 	wrap func(b *broken)
 }
 
-func memory(t *testing.T, seed map[string]string) *memfs.FS {
-	t.Helper()
-	b, err := memfs.New(seed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func config(wrap func(*broken)) vfstest.Config {
 	return vfstest.Config{
 		BuiltIn: true,
 		New: func(t *testing.T, seed map[string]string) vfs.Backend {
-			b := &broken{FS: memory(t, seed)}
+			b := &broken{FS: teststore.Memory(t, seed)}
 			wrap(b)
 			return b
 		},
@@ -176,7 +168,7 @@ func TestUnsaid(t *testing.T) {
 			}}
 		}},
 	} {
-		cfg := vfstest.Config{Patience: 50 * time.Millisecond, New: func(t *testing.T, seed map[string]string) vfs.Backend { return tt.b(memory(t, seed)) }}
+		cfg := vfstest.Config{Patience: 50 * time.Millisecond, New: func(t *testing.T, seed map[string]string) vfs.Backend { return tt.b(teststore.Memory(t, seed)) }}
 		if got := cfg.Unsaid(t); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
@@ -223,14 +215,14 @@ func TestSuiteAccepts(t *testing.T) {
 			ReadOnly: true,
 			NoWatch:  true,
 			New: func(t *testing.T, seed map[string]string) vfs.Backend {
-				return struct{ vfs.Backend }{memory(t, seed)}
+				return struct{ vfs.Backend }{teststore.Memory(t, seed)}
 			},
 		}},
 		{"without removes", vfstest.Config{
 			NoRemove: true,
 			NoWatch:  true,
 			New: func(t *testing.T, seed map[string]string) vfs.Backend {
-				b := memory(t, seed)
+				b := teststore.Memory(t, seed)
 				return struct {
 					vfs.Backend
 					vfs.Writer
@@ -240,7 +232,7 @@ func TestSuiteAccepts(t *testing.T) {
 		{"another limit", vfstest.Config{
 			MaxFileBytes: 100_000,
 			New: func(t *testing.T, seed map[string]string) vfs.Backend {
-				b := &broken{FS: memory(t, seed)}
+				b := &broken{FS: teststore.Memory(t, seed)}
 				b.write = limited(b, 100_000)
 				return b
 			},

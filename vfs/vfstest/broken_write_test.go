@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/revision"
@@ -279,7 +280,7 @@ func TestSuiteCatchesRevisions(t *testing.T) {
 
 // hashStore shows the hash of a file's content as its revision.
 func hashStore(t *testing.T, seed map[string]string) vfs.Backend {
-	b := &broken{FS: memory(t, seed)}
+	b := &broken{FS: teststore.Memory(t, seed)}
 	b.read = func(ctx context.Context, path string) (vfs.File, error) {
 		f, err := b.FS.Read(ctx, path)
 		if err == nil {
@@ -309,7 +310,7 @@ func TestSuiteCatchesSharing(t *testing.T) {
 		open       func(t *testing.T, old *broken) vfs.Backend
 	}{
 		{"has files of its own", "peer/sees", true, func(t *testing.T, old *broken) vfs.Backend {
-			return memory(t, contentsOf(t, old.FS, nil))
+			return teststore.Memory(t, contentsOf(t, old.FS, nil))
 		}},
 		{"keeps what it read", "peer/sees", true, func(_ *testing.T, old *broken) vfs.Backend {
 			var mu sync.Mutex
@@ -336,10 +337,10 @@ func TestSuiteCatchesSharing(t *testing.T) {
 			return b
 		}},
 		{"forgets a file", "reopen/keeps", false, func(t *testing.T, old *broken) vfs.Backend {
-			return memory(t, contentsOf(t, old.FS, func(info vfs.Info) bool { return info.Size != 0 }))
+			return teststore.Memory(t, contentsOf(t, old.FS, func(info vfs.Info) bool { return info.Size != 0 }))
 		}},
 		{"gives new revisions to all files", "reopen/keeps", false, func(t *testing.T, old *broken) vfs.Backend {
-			return memory(t, contentsOf(t, old.FS, nil))
+			return teststore.Memory(t, contentsOf(t, old.FS, nil))
 		}},
 		{"counts its revisions from one again", "reopen/revisions", false, func(t *testing.T, old *broken) vfs.Backend {
 			b, err := memfs.New(contentsOf(t, old.FS, nil), counter())

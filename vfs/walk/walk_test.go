@@ -13,25 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 	"github.com/goliathfs/goliathfs/vfs/walk"
 )
-
-// memory returns a store with the given files, each holding its path.
-func memory(t testing.TB, paths ...string) *memfs.FS {
-	t.Helper()
-	files := map[string]string{}
-	for _, path := range paths {
-		files[path] = path
-	}
-	b, err := memfs.New(files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // children is what Dir should yield, from all files at once.
 func children(paths []string, dir string) []string {
@@ -76,7 +62,7 @@ func dirOf(t *testing.T, b vfs.Backend, dir string) []string {
 
 func TestDir(t *testing.T) {
 	paths := []string{"/a-b/y", "/a.txt", "/a/x", "/a", "/d/e/f", "/d0", "/d", "/\uE000/x", "/\U0001F600/x", "/d/\U0010FFFF/x", "/d/\uffff"}
-	b := memory(t, paths...)
+	b := teststore.Paths(t, paths...)
 	for _, tt := range []struct {
 		dir  string
 		want []string
@@ -114,7 +100,7 @@ func TestDirModel(t *testing.T) {
 			paths = append(paths, path)
 		}
 		slices.SortFunc(paths, vpath.Compare)
-		b := memory(t, paths...)
+		b := teststore.Paths(t, paths...)
 		for _, path := range append(paths, "/") {
 			for _, dir := range []string{path, vpath.Dir(path)} {
 				if diff := cmp.Diff(children(paths, dir), dirOf(t, b, dir)); diff != "" {
@@ -173,7 +159,7 @@ func TestDirCost(t *testing.T) {
 		{million{}, "/", 100, 101, 16 * 101},
 		{million{}, "/042", 100, 101, 16 * 101},
 		{million{}, "/042/042", 100, 4, 100}, // pages of 16, 32, 64
-		{memory(t, flat...), "/flat", 1_000, 8, 1_000},
+		{teststore.Paths(t, flat...), "/flat", 1_000, 8, 1_000},
 	} {
 		b := &counted{Backend: tt.b}
 		if got := len(dirOf(t, b, tt.dir)); got != tt.children {
@@ -204,7 +190,7 @@ func TestFiles(t *testing.T) {
 		paths = append(paths, fmt.Sprintf("/d/%03d", i))
 	}
 	paths = slices.Insert(paths, 255, "/d/254/x") // the first of the second page, below the last of the first
-	b := memory(t, append(paths, "/a", "/e", "/d")...)
+	b := teststore.Paths(t, append(paths, "/a", "/e", "/d")...)
 	var got []string
 	for info, err := range walk.Files(t.Context(), b, "//d/") {
 		if err != nil {
@@ -226,7 +212,7 @@ func TestIteratorsEndAfterAnError(t *testing.T) {
 		paths = append(paths, fmt.Sprintf("/d/%03d", i))
 	}
 	files, errs := 0, []string{}
-	for _, err := range walk.Files(t.Context(), &late{memory(t, paths...), 1}, "/d") {
+	for _, err := range walk.Files(t.Context(), &late{teststore.Paths(t, paths...), 1}, "/d") {
 		if files++; err != nil {
 			errs = append(errs, err.Error())
 		}
@@ -235,7 +221,7 @@ func TestIteratorsEndAfterAnError(t *testing.T) {
 		t.Errorf("Files yielded %d times with errors %q", files, errs)
 	}
 	errs = nil
-	for _, err := range walk.Dir(t.Context(), &late{memory(t, paths...), 1}, "/d") {
+	for _, err := range walk.Dir(t.Context(), &late{teststore.Paths(t, paths...), 1}, "/d") {
 		if err != nil {
 			errs = append(errs, err.Error())
 		}
@@ -244,13 +230,13 @@ func TestIteratorsEndAfterAnError(t *testing.T) {
 		t.Errorf("Dir yielded errors %q", errs)
 	}
 	for _, dir := range []string{"d", "/..", "/d\\"} {
-		for _, err := range walk.Files(t.Context(), memory(t), dir) {
+		for _, err := range walk.Files(t.Context(), teststore.Paths(t), dir) {
 			if !errors.Is(err, vfs.ErrInvalidPath) {
 				t.Errorf("Files of %q: %v", dir, err)
 			}
 		}
 		n := 0
-		for _, err := range walk.Dir(t.Context(), memory(t), dir) {
+		for _, err := range walk.Dir(t.Context(), teststore.Paths(t), dir) {
 			if n++; !errors.Is(err, vfs.ErrInvalidPath) {
 				t.Errorf("Dir of %q: %v", dir, err)
 			}

@@ -14,25 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
-
-// memory returns a store with the given files, each holding its path.
-func memory(t testing.TB, paths ...string) *memfs.FS {
-	t.Helper()
-	files := map[string]string{}
-	for _, path := range paths {
-		files[path] = path
-	}
-	b, err := memfs.New(files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // least shows nothing of a store but vfs.Backend.
 type least struct{ vfs.Backend }
@@ -249,7 +235,7 @@ func TestWrappersBareErrors(t *testing.T) {
 
 // A wrapper of a backend that offers the least falls back.
 func TestWrappersFallBack(t *testing.T) {
-	b := least{memory(t, "/s/f")}
+	b := least{teststore.Paths(t, "/s/f")}
 	sub, err := wrap.Sub(b, "/s")
 	if err != nil {
 		t.Fatal(err)
@@ -281,7 +267,7 @@ func TestWrappersFallBack(t *testing.T) {
 }
 
 func TestReadOnlyTwiceIsOnce(t *testing.T) {
-	once := wrap.ReadOnly(memory(t))
+	once := wrap.ReadOnly(teststore.Paths(t))
 	if twice := wrap.ReadOnly(once); twice != once {
 		t.Error("ReadOnly of a read-only view is another wrapper")
 	}
@@ -298,7 +284,7 @@ func (a at) Route(context.Context, string) (vfs.Route, error) {
 }
 
 func TestSub(t *testing.T) {
-	b := memory(t, "/s", "/s/a", "/s/d/b", "/s-/x", "/s0", "/t")
+	b := teststore.Paths(t, "/s", "/s/a", "/s/d/b", "/s-/x", "/s0", "/t")
 	view, err := wrap.Sub(b, "//s/")
 	if err != nil {
 		t.Fatal(err)
@@ -345,7 +331,7 @@ func TestSub(t *testing.T) {
 // The view tells neither of the file at its own root nor of paths outside, and
 // in its own words.
 func TestSubWatch(t *testing.T) {
-	b := memory(t, "/s/a")
+	b := teststore.Paths(t, "/s/a")
 	view, err := wrap.Sub(b, "/s")
 	if err != nil {
 		t.Fatal(err)

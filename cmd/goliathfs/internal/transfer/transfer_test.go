@@ -14,19 +14,11 @@ import (
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/hostdir"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
+	"github.com/goliathfs/goliathfs/internal/teststore"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
 	"github.com/goliathfs/goliathfs/vfs/walk"
 )
-
-func memory(t *testing.T, files map[string]string) *memfs.FS {
-	t.Helper()
-	s, err := memfs.New(files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 func contents(t *testing.T, b vfs.Backend) map[string]string {
 	t.Helper()
@@ -54,7 +46,7 @@ func many(n int) map[string]string {
 }
 
 func TestCopyAndAgain(t *testing.T) {
-	src, dst := memory(t, many(700)), memory(t, map[string]string{"/d1/f1": "old", "/surplus": "x"})
+	src, dst := teststore.Memory(t, many(700)), teststore.Memory(t, map[string]string{"/d1/f1": "old", "/surplus": "x"})
 	res, err := transfer.Copy(t.Context(), src, dst, transfer.Options{Delete: true})
 	if err != nil {
 		t.Fatal(err)
@@ -72,9 +64,9 @@ func TestCopyAndAgain(t *testing.T) {
 }
 
 func TestStepsComeInOrder(t *testing.T) {
-	src := memory(t, many(500))
+	src := teststore.Memory(t, many(500))
 	var told []string
-	_, err := transfer.Copy(t.Context(), src, memory(t, nil), transfer.Options{Report: func(s transfer.Step) { told = append(told, s.Path) }})
+	_, err := transfer.Copy(t.Context(), src, teststore.Memory(t, nil), transfer.Options{Report: func(s transfer.Step) { told = append(told, s.Path) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +82,7 @@ func TestStepsComeInOrder(t *testing.T) {
 // TestInterrupted: what was copied before the end of the context is used by the
 // next run.
 func TestInterrupted(t *testing.T) {
-	src, dst := memory(t, many(400)), memory(t, nil)
+	src, dst := teststore.Memory(t, many(400)), teststore.Memory(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
 	_, err := transfer.Copy(ctx, src, dst, transfer.Options{Report: func(transfer.Step) {
@@ -108,7 +100,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestDryRunAndKeep(t *testing.T) {
-	src, dst := memory(t, map[string]string{"/a": "new", "/n": "n"}), memory(t, map[string]string{"/a": "old", "/gone": "x", "/kept/x": "x"})
+	src, dst := teststore.Memory(t, map[string]string{"/a": "new", "/n": "n"}), teststore.Memory(t, map[string]string{"/a": "old", "/gone": "x", "/kept/x": "x"})
 	before := contents(t, dst)
 	res, err := transfer.Copy(t.Context(), src, dst, transfer.Options{DryRun: true, Delete: true, Keep: []string{"/kept"}})
 	if err != nil || res.Created != 1 || res.Replaced != 1 || res.Deleted != 1 {
@@ -163,14 +155,14 @@ func (f forgetful) Write(ctx context.Context, path, content string, rev vfs.Revi
 // TestVerify: a store that acknowledges and loses is found out, and one failure
 // does not stop the rest.
 func TestVerify(t *testing.T) {
-	src := memory(t, map[string]string{"/a": "a", "/lost": "b", "/refused": "c", "/z": "z"})
+	src := teststore.Memory(t, map[string]string{"/a": "a", "/lost": "b", "/refused": "c", "/z": "z"})
 	var failed []transfer.Step
 	report := func(s transfer.Step) {
 		if s.Action == transfer.Fail {
 			failed = append(failed, s)
 		}
 	}
-	res, err := transfer.Copy(t.Context(), src, forgetful{memory(t, nil)}, transfer.Options{Report: report})
+	res, err := transfer.Copy(t.Context(), src, forgetful{teststore.Memory(t, nil)}, transfer.Options{Report: report})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +190,7 @@ func (f *full) Write(ctx context.Context, path, content string, rev vfs.Revision
 // TestFullDisk: a full disk ends a copy instead of failing each file.
 func TestFullDisk(t *testing.T) {
 	for _, remove := range []bool{false, true} {
-		src, dst := memory(t, many(700)), &full{FS: memory(t, map[string]string{"/surplus": "x"})}
+		src, dst := teststore.Memory(t, many(700)), &full{FS: teststore.Memory(t, map[string]string{"/surplus": "x"})}
 		dst.room.Store(100)
 		told := 0
 		res, err := transfer.Copy(t.Context(), src, dst, transfer.Options{Delete: remove, Report: func(transfer.Step) { told++ }})
@@ -216,12 +208,12 @@ func TestFullDisk(t *testing.T) {
 // TestEmptySource: a source without files is no reason to remove everything.
 func TestEmptySource(t *testing.T) {
 	for _, dry := range []bool{false, true} {
-		dst := memory(t, map[string]string{"/a": "a"})
-		_, err := transfer.Copy(t.Context(), memory(t, nil), dst, transfer.Options{Delete: true, DryRun: dry})
+		dst := teststore.Memory(t, map[string]string{"/a": "a"})
+		_, err := transfer.Copy(t.Context(), teststore.Memory(t, nil), dst, transfer.Options{Delete: true, DryRun: dry})
 		if !errors.Is(err, transfer.ErrEmptySource) || len(contents(t, dst)) != 1 {
 			t.Errorf("removed although the source is empty: %v", err)
 		}
-		res, err := transfer.Copy(t.Context(), memory(t, nil), dst, transfer.Options{Delete: true, DryRun: dry, AllowEmpty: true})
+		res, err := transfer.Copy(t.Context(), teststore.Memory(t, nil), dst, transfer.Options{Delete: true, DryRun: dry, AllowEmpty: true})
 		if err != nil || res.Deleted != 1 {
 			t.Errorf("%+v, %v", res, err)
 		}
@@ -230,7 +222,7 @@ func TestEmptySource(t *testing.T) {
 		dst  map[string]string
 		keep []string
 	}{{nil, nil}, {map[string]string{"/kept/x": "x"}, []string{"/kept"}}} {
-		if _, err := transfer.Copy(t.Context(), memory(t, nil), memory(t, c.dst), transfer.Options{Delete: true, Keep: c.keep}); err != nil {
+		if _, err := transfer.Copy(t.Context(), teststore.Memory(t, nil), teststore.Memory(t, c.dst), transfer.Options{Delete: true, Keep: c.keep}); err != nil {
 			t.Errorf("nothing to remove in %v: %v", c.dst, err)
 		}
 	}
@@ -239,7 +231,7 @@ func TestEmptySource(t *testing.T) {
 // TestKindChanges: on the host a name is a file or a folder, and --delete makes
 // room for the other kind in the same run.
 func TestKindChanges(t *testing.T) {
-	src := memory(t, map[string]string{"/p": "file", "/q/in": "below", "/same": "s"})
+	src := teststore.Memory(t, map[string]string{"/p": "file", "/q/in": "below", "/same": "s"})
 	dst, err := hostdir.Open(t.TempDir(), true)
 	if err != nil {
 		t.Fatal(err)
@@ -262,8 +254,8 @@ func TestKindChanges(t *testing.T) {
 }
 
 func TestDiff(t *testing.T) {
-	a := memory(t, map[string]string{"/same": "s", "/changed": "one\ntwo\n", "/a-only": "x\n", "/skipped": "", "/\U0001F600": "x"})
-	b := memory(t, map[string]string{"/same": "s", "/changed": "one\n2\n", "/b-only": "y\n", "/\uE000": "x"})
+	a := teststore.Memory(t, map[string]string{"/same": "s", "/changed": "one\ntwo\n", "/a-only": "x\n", "/skipped": "", "/\U0001F600": "x"})
+	b := teststore.Memory(t, map[string]string{"/same": "s", "/changed": "one\n2\n", "/b-only": "y\n", "/\uE000": "x"})
 	got := map[string]transfer.Kind{}
 	err := transfer.Diff(t.Context(), a, b, func(path string) bool { return path == "/skipped" }, func(c transfer.Change) error {
 		got[c.Path] = c.Kind
@@ -288,8 +280,8 @@ func TestDiff(t *testing.T) {
 
 // What is skipped is looked at on neither side, and what is spared is not removed.
 func TestSkipAndSpare(t *testing.T) {
-	src := memory(t, map[string]string{"/a": "new", "/skip/a": "new", "/skip/n": "n"})
-	dst := memory(t, map[string]string{"/a": "old", "/skip/a": "old", "/skip/gone": "x", "/spare": "x", "/gone": "x"})
+	src := teststore.Memory(t, map[string]string{"/a": "new", "/skip/a": "new", "/skip/n": "n"})
+	dst := teststore.Memory(t, map[string]string{"/a": "old", "/skip/a": "old", "/skip/gone": "x", "/spare": "x", "/gone": "x"})
 	skip := func(path string) bool { return strings.HasPrefix(path, "/skip/") }
 	var progress transfer.Progress
 	if err := transfer.Count(t.Context(), src, skip, &progress); err != nil || progress.Total.Load() != 1 {
