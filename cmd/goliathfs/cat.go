@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,9 @@ journal FILE, at a time or when it had a revision (see goliathfs log).`,
 			if len(args) == 1 {
 				if _, _, ok := storeurl.ParsePast(args[0]); ok {
 					return nil
+				}
+				if name, rest, past := strings.Cut(args[0], "@"); past && strings.Contains(rest, ":/") {
+					return usagef("there is no journal %s, name a file that goliathfs journal wrote, in front of @MOMENT:/path", name)
 				}
 			}
 			return takes(2, -1)(cmd, args)

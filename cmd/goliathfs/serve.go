@@ -149,5 +149,9 @@ func makeToken(name string) error {
 		return fmt.Errorf("cannot make the token file %s: %w", name, reason.Of(err))
 	}
 	_, err = fmt.Fprintln(f, rand.Text())
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		// An empty one would be refused at every later start.
+		return errors.Join(fmt.Errorf("cannot write the token file %s: %w", name, reason.Of(err)), os.Remove(name))
+	}
+	return nil
 }

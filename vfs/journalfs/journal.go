@@ -103,7 +103,7 @@ func openLocked(name string) (*os.File, *fileLock, error) {
 	for {
 		file, _, err := openRegular(name, os.O_RDWR|os.O_CREATE)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("the journal cannot be made: %w", errors.Unwrap(err))
+			err = fmt.Errorf("the journal cannot be made, make its folder first: %w", errors.Unwrap(err))
 		}
 		if err != nil {
 			return nil, nil, err

@@ -131,7 +131,7 @@ func scan(r io.Reader) iter.Seq2[located, error] {
 			yield(located{}, fmt.Errorf("%w: "+format, append([]any{ErrFormat}, args...)...))
 		}
 		if !lines.Scan() || !isHeader(lines.Bytes()) {
-			fail("its first line does not say so")
+			fail("its first line does not say so, name a file that goliathfs backup wrote, unpacked")
 			return
 		}
 		addLine(sum, lines.Bytes())
