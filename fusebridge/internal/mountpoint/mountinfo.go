@@ -165,13 +165,14 @@ func (m Mount) Gone() bool {
 // directory.
 func (m Mount) goneFrom(mounts []Mount, uniqueAt func(dir string) uint64) bool {
 	same := func(other Mount) bool { return other.ID == m.ID && other.Device == m.Device }
-	if !slices.ContainsFunc(mounts, same) {
+	at := slices.IndexFunc(mounts, same)
+	if at < 0 {
 		return true
 	}
-	top, found := topOf(mounts, m.Dir)
-	if m.Unique == 0 || !found || !same(top) {
+	dir := mounts[at].Dir // another one where it was moved, or where a stranger has its numbers
+	if top, found := topOf(mounts, dir); m.Unique == 0 || !found || !same(top) {
 		return false // not told, or another one covers it
 	}
-	now := uniqueAt(m.Dir)
+	now := uniqueAt(dir)
 	return now != 0 && now != m.Unique // it has the numbers of the one that went
 }

@@ -63,6 +63,7 @@ func FuzzParse(f *testing.F) {
 func TestGone(t *testing.T) {
 	ours := mountpoint.Mount{ID: 40, Unique: 7, Device: "0:50", Dir: "/m"}
 	other := mountpoint.Mount{ID: 41, Device: "0:51", Dir: "/m"}
+	elsewhere := mountpoint.Mount{ID: 40, Device: "0:50", Dir: "/elsewhere"}
 	unknown := ours
 	unknown.Unique = 0
 	for name, tt := range map[string]struct {
@@ -75,9 +76,11 @@ func TestGone(t *testing.T) {
 		"another's line":                {ours, []mountpoint.Mount{other}, 8, true},
 		"its line":                      {ours, []mountpoint.Mount{ours}, 7, false},
 		"a stranger's with its numbers": {ours, []mountpoint.Mount{ours}, 8, true},
-		"it cannot be told":             {ours, []mountpoint.Mount{ours}, 0, false},
-		"never known":                   {unknown, []mountpoint.Mount{ours}, 8, false},
-		"covered by another":            {ours, []mountpoint.Mount{ours, other}, 9, false},
+		"a stranger's with its numbers elsewhere": {ours, []mountpoint.Mount{elsewhere}, 8, true},
+		"moved":              {ours, []mountpoint.Mount{elsewhere}, 7, false},
+		"it cannot be told":  {ours, []mountpoint.Mount{ours}, 0, false},
+		"never known":        {unknown, []mountpoint.Mount{ours}, 8, false},
+		"covered by another": {ours, []mountpoint.Mount{ours, other}, 9, false},
 	} {
 		if got := mountpoint.GoneFrom(tt.m, tt.mounts, tt.top); got != tt.want {
 			t.Errorf("%s: gone %v, want %v", name, got, tt.want)
