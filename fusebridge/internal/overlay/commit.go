@@ -86,7 +86,7 @@ func (o *Overlay) lose(d *draft, why fuse.Status) {
 // lock is held.
 func (o *Overlay) adopt(d *draft, c *claim, info vfs.Info, text string, changes uint64, notes *tree.Changes) {
 	f := d.file
-	o.standFor(d, c.path, info, changes)
+	o.standFor(d, c.path, info, text, changes)
 	if d.changes == changes { // else someone typed meanwhile
 		d.apply(Committed)
 		setModTime(f, info)
@@ -105,9 +105,10 @@ func (o *Overlay) adopt(d *draft, c *claim, info vfs.Info, text string, changes 
 }
 
 // standFor lets a node stand for the revision of path that its draft was committed as,
-// when it had changed so many times. The tree's lock is held.
-func (o *Overlay) standFor(d *draft, path string, info vfs.Info, changes uint64) {
+// with the text that it had after so many changes. The tree's lock is held.
+func (o *Overlay) standFor(d *draft, path string, info vfs.Info, text string, changes uint64) {
 	d.file.Rev, d.base, d.safe = info.Revision, info.Revision, changes
+	o.Committed(d.file, text)
 	delete(o.hidden, path)
 	o.commits.add(info.Revision)
 }

@@ -127,7 +127,7 @@ func (o *Overlay) installed(in *installation) {
 		o.unname(in.targetDraft)
 	}
 	o.unhide(f)
-	o.standFor(in.draft, in.path, in.info, in.changes)
+	o.standFor(in.draft, in.path, in.info, in.text, in.changes)
 	in.draft.install(in.changes)
 	if in.claim.passed { // the agent was quicker
 		f.Path = in.path

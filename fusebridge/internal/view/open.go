@@ -38,8 +38,10 @@ func (o *opened) expectAgain(pid uint32, path string) {
 	o.again[pid] = path
 }
 
-// heldText is the content of a file that is open so many times.
+// heldText is the content of a file that is open so many times, at the revision that its
+// node stands for: another one by each commit, which brings its own text.
 type heldText struct {
+	rev   vfs.Revision
 	text  string
 	opens int
 }
@@ -49,10 +51,34 @@ func newOpened() *opened {
 }
 
 func (o *opened) textOf(f *tree.File) *string {
-	if held := o.files[f]; held != nil {
+	if held := o.files[f]; held != nil && held.rev == f.Rev {
 		return &held.text
 	}
 	return nil
+}
+
+// hold counts an opening of f, whose text was read at a revision. It reports false where
+// f stands for another one by now: that text is of the past. The tree's lock is held.
+func (o *opened) hold(f *tree.File, rev vfs.Revision, text string) bool {
+	if f.Rev != rev {
+		return false
+	}
+	held := o.files[f]
+	if held == nil {
+		held = &heldText{}
+		o.files[f] = held
+	}
+	held.rev, held.text = rev, text
+	held.opens++
+	return true
+}
+
+// Committed says that f stands for a revision that was made here, with its text: who has
+// it open reads that from now on, as on any file system. The tree's lock is held.
+func (v *View) Committed(f *tree.File, text string) {
+	if held := v.opened.files[f]; held != nil {
+		held.rev, held.text = f.Rev, text
+	}
 }
 
 // Open is not needed where every change of the store is told before it shows: a node
@@ -87,23 +113,23 @@ func (v *View) Hold(cancel <-chan struct{}, id uint64, pid uint32, out *fuse.Ope
 			return status
 		}
 	}
-	text, err := v.textToOpen(ctx, f)
-	if errors.Is(err, errStale) {
-		v.againFor(pid, f, fuse.Status(syscall.ESTALE))
-		return fuse.Status(syscall.ESTALE)
+	for {
+		at, _ := v.whereabouts(f)
+		text, err := v.textToOpen(ctx, f)
+		if errors.Is(err, errStale) {
+			v.againFor(pid, f, fuse.Status(syscall.ESTALE))
+			return fuse.Status(syscall.ESTALE)
+		}
+		if err != nil {
+			return v.StatusOf("open", ctx.Path, err)
+		}
+		v.Tree.Lock()
+		held := v.opened.hold(f, at.key.rev, text)
+		v.Tree.Unlock()
+		if held { // else it was committed meanwhile
+			return fuse.OK
+		}
 	}
-	if err != nil {
-		return v.StatusOf("open", ctx.Path, err)
-	}
-	v.Tree.Lock()
-	defer v.Tree.Unlock()
-	held := v.opened.files[f]
-	if held == nil {
-		held = &heldText{text: text}
-		v.opened.files[f] = held
-	}
-	held.opens++
-	return fuse.OK
 }
 
 // againFor notes that a process is going to open a file again.

@@ -1,0 +1,100 @@
+//go:build linux
+
+package overlay_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/fusebridge/internal/overlay"
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/memfs"
+)
+
+// shared is a store that other processes change too, so that the bytes of what is open
+// are kept.
+type shared struct {
+	*memfs.FS
+	read func() // what happens once, right after a read
+}
+
+func (s *shared) Route(context.Context, string) (vfs.Route, error) {
+	return vfs.Route{Prefix: "/", Writable: true, Shared: true}, nil
+}
+
+func (s *shared) Read(ctx context.Context, path string) (vfs.File, error) {
+	f, err := s.FS.Read(ctx, path)
+	if then := s.read; then != nil {
+		s.read = nil
+		then()
+	}
+	return f, err
+}
+
+// TestOwnEditWhileOpen: what was written here is what everyone finds from the close on,
+// also while someone has the file open since before.
+func TestOwnEditWhileOpen(t *testing.T) {
+	for name, edit := range map[string]func(k *kernel, text string) fuse.Status{
+		"in place": func(k *kernel, text string) fuse.Status { return k.save("/f", text, rewrite) },
+		"renamed over it": func(k *kernel, text string) fuse.Status {
+			if status := k.save("/f.tmp", text, makeNew); status != fuse.OK {
+				return status
+			}
+			return k.rename("/f.tmp", "/f")
+		},
+		"renamed away and back": func(k *kernel, text string) fuse.Status {
+			k.rename("/f", "/f~")
+			k.rename("/f~", "/f")
+			return k.save("/f", text, rewrite)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &shared{FS: newMem(t, map[string]string{"/f": "old"})}
+			k := newKernel(t, s, overlay.Options{})
+			before := k.must("/f", onlyRead)
+			defer before.close()
+			for _, text := range []string{"first", "the second", "3rd"} {
+				if status := edit(k, text); status != fuse.OK {
+					t.Fatal(status)
+				}
+				if got := k.text("/f"); got != text {
+					t.Errorf("after %q was saved, the file shows %q", text, got)
+				}
+			}
+			agent(t, s, "/f", "theirs")
+			if got := k.text("/f"); got != "theirs" {
+				t.Errorf("the agent's text shows as %q", got)
+			}
+		})
+	}
+}
+
+// TestOpenedBeforeOwnEdit: who has a file open reads what was saved since, and goes on
+// reading that when an agent has replaced it.
+func TestOpenedBeforeOwnEdit(t *testing.T) {
+	s := &shared{FS: newMem(t, map[string]string{"/f": "old"})}
+	k := newKernel(t, s, overlay.Options{})
+	before := k.must("/f", onlyRead)
+	defer before.close()
+	k.save("/f", "first", rewrite)
+	for range 2 {
+		if got, status := before.read(); got != "first" || status != fuse.OK {
+			t.Errorf("who has it open reads %q, %v", got, status)
+		}
+		agent(t, s, "/f", "theirs")
+	}
+}
+
+// TestSavedWhileOpening: a file that is saved while another opens it is opened as saved.
+func TestSavedWhileOpening(t *testing.T) {
+	s := &shared{FS: newMem(t, map[string]string{"/f": "old"})}
+	k := newKernel(t, s, overlay.Options{})
+	s.read = func() { k.save("/f", "new", rewrite) }
+	for _, open := range []string{"then", "later"} {
+		if got := k.text("/f"); got != "new" {
+			t.Errorf("opened %s, it shows %q", open, got)
+		}
+	}
+}
