@@ -82,6 +82,9 @@ func parsePostgres(rest string) (URL, error) {
 	if l.hasPassword || slices.ContainsFunc(l.params, isPassword) {
 		return u, errors.New("a password has no place here, see PGPASSFILE and ~/.pgpass")
 	}
+	if strings.Contains(l.hosts, "@") {
+		return u, errors.New("no host has an @ in its name: write one that belongs to the user as %40")
+	}
 	var ours, theirs []string
 	f, _ := u.kind()
 	for _, pair := range l.params {

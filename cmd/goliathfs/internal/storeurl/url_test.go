@@ -124,7 +124,7 @@ func TestParseRoute(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"mem:", "badger:a?namespace=%26", "sqlite:a&b?mode=ro", "tcp:127.0.0.1:1?token-file=a,b", "dir:%2e", "postgres://u@h:1,ro?namespace=a&x=,", "postgres:///%2C?"} {
+	for _, s := range []string{"mem:", "badger:a?namespace=%26", "sqlite:a&b?mode=ro", "tcp:127.0.0.1:1?token-file=a,b", "dir:%2e", "postgres://u@h:1,ro?namespace=a&x=,", "postgres:///%2C?", "postgres://@h:1,r@"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
