@@ -23,6 +23,7 @@ func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOu
 	o.Count(view.ReqOpen)
 	o.Tree.Lock()
 	f, d := o.draftBy(in.NodeId)
+	stored := d == nil || d.state == Clean // and so what others replace
 	o.Tree.Unlock()
 	process := o.who.of(in.Pid)
 	out.OpenFlags, out.Fh = fuse.FOPEN_KEEP_CACHE|fuse.FOPEN_NOFLUSH, reader
@@ -33,7 +34,7 @@ func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOu
 		ctx := o.Context(cancel, f)
 		defer ctx.Release()
 		return o.openWrite(ctx, f, process, in.Flags, out)
-	case d == nil && o.Late():
+	case stored && o.Late():
 		if status := o.Hold(cancel, in.NodeId, in.Pid, out); status != fuse.OK {
 			return status
 		}

@@ -4,6 +4,7 @@ package overlay_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -17,7 +18,15 @@ import (
 // are kept.
 type shared struct {
 	*memfs.FS
-	read func() // what happens once, right after a read
+	silent bool   // it does not tell of changes
+	read   func() // what happens once, right after a read
+}
+
+func (s *shared) Watch(ctx context.Context, dir string, fn func(vfs.Event)) error {
+	if s.silent {
+		return errors.ErrUnsupported
+	}
+	return s.FS.Watch(ctx, dir, fn)
 }
 
 func (s *shared) Route(context.Context, string) (vfs.Route, error) {
@@ -85,6 +94,23 @@ func TestOpenedBeforeOwnEdit(t *testing.T) {
 		}
 		agent(t, s, "/f", "theirs")
 	}
+}
+
+// TestOpenedBesideAWriter: who opens a file that someone has open for writing, and typed
+// nothing in since it was saved, gets what is stored now and goes on reading it.
+func TestOpenedBesideAWriter(t *testing.T) {
+	s := &shared{FS: newMem(t, map[string]string{"/f": "old"}), silent: true}
+	k := newKernel(t, s, overlay.Options{})
+	writer := k.must("/f", appendTo)
+	writer.write(" and new")
+	writer.flush()
+	reader := k.must("/f", onlyRead)
+	writer.close()
+	agent(t, s, "/f", "theirs")
+	if got, status := reader.read(); got != "old and new" || status != fuse.OK {
+		t.Errorf("it reads %q, %v", got, status)
+	}
+	reader.close()
 }
 
 // TestSavedWhileOpening: a file that is saved while another opens it is opened as saved.
