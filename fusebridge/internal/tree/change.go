@@ -116,7 +116,7 @@ func (t *Tree) mkdirs(path string, c *Changes) *Dir {
 func (t *Tree) Mkdir(parent *Dir, name, path string, c *Changes) *Dir {
 	now := c.now.UnixNano()
 	ino := InodeOf(path, "")
-	for t.taken[ino] {
+	for t.moved[ino] != nil {
 		ino++
 	}
 	d := &Dir{
@@ -147,7 +147,7 @@ func (t *Tree) MoveDir(d, to *Dir, name, path string, c *Changes) {
 	parent.Subdirs--
 	t.alter(parent, vpath.Base(d.Path), c, func(e *entry) { e.dir = nil })
 	d.Path, d.Parent = path, to
-	t.taken[d.Ino] = true
+	t.moved[d.Ino] = d
 	to.Subdirs++
 	t.alter(to, name, c, func(e *entry) { e.dir = d })
 }
@@ -157,6 +157,7 @@ func (t *Tree) prune(d *Dir, c *Changes) {
 	for d != t.root && d.alive == 0 && !d.Stays && !d.Gone {
 		parent := d.Parent
 		d.Gone = true
+		t.release(d)
 		parent.Subdirs--
 		t.alter(parent, vpath.Base(d.Path), c, func(e *entry) { e.dir = nil })
 		d = parent

@@ -187,3 +187,45 @@ func TestRows(t *testing.T) {
 		}
 	}
 }
+
+// TestMovedDirectory: the inode number of a directory that has another path by now is no
+// other's, until neither a name nor the kernel leads to that directory any more.
+func TestMovedDirectory(t *testing.T) {
+	tr := newTree("/stays")
+	root := tr.DirAt("/")
+	c := tree.Now()
+	mkdir := func() *tree.Dir {
+		d := tr.Mkdir(root, "a", "/a", c)
+		d.Stays = true
+		tr.RefDir(d)
+		return d
+	}
+	first := mkdir()
+	tr.MoveDir(first, root, "b", "/b", c)
+	second := mkdir()
+	if second.Ino == first.Ino {
+		t.Errorf("two directories have the number %d", first.Ino)
+	}
+	tr.Rmdir(second, c)
+	tr.Forget(second.ID, 1)
+	tr.Rmdir(first, c)
+	if third := mkdir(); third.Ino == first.Ino {
+		t.Errorf("a new directory has the number of one that is open")
+	} else {
+		tr.Rmdir(third, c)
+		tr.Forget(third.ID, 1)
+	}
+	tr.Forget(first.ID, 1)
+	for range 100 { // with the kernel's reference gone before the name, and after it
+		d := mkdir()
+		tr.MoveDir(d, root, "b", "/b", c)
+		tr.Forget(d.ID, 1)
+		tr.Rmdir(d, c)
+	}
+	if n := tr.Moved(); n != 0 {
+		t.Errorf("%d inode numbers are kept for nothing", n)
+	}
+	if again := mkdir(); again.Ino != first.Ino {
+		t.Errorf("the number that the path gives is free, and it has %d, not %d", again.Ino, first.Ino)
+	}
+}

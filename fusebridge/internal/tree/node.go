@@ -72,11 +72,12 @@ type nodes struct {
 	last  uint64 // the last id given
 	dirs  map[uint64]*Dir
 	files map[uint64]*File
+	moved map[uint64]*Dir // by inode number, directories that have another path than gave it
 }
 
 func newNodes(root *Dir) nodes {
 	root.ID = RootID
-	return nodes{last: RootID, dirs: map[uint64]*Dir{RootID: root}, files: map[uint64]*File{}}
+	return nodes{last: RootID, dirs: map[uint64]*Dir{RootID: root}, files: map[uint64]*File{}, moved: map[uint64]*Dir{}}
 }
 
 // DirByID returns the directory that an id stands for, or nil.
@@ -123,6 +124,7 @@ func (n *nodes) Forget(id, count uint64) {
 	if d := n.dirs[id]; d != nil {
 		if d.Lookups -= min(count, d.Lookups); d.Lookups == 0 {
 			delete(n.dirs, id)
+			n.release(d)
 		}
 		return
 	}
@@ -131,5 +133,13 @@ func (n *nodes) Forget(id, count uint64) {
 			f.Pinned = nil
 			delete(n.files, id)
 		}
+	}
+}
+
+// release lets another directory have the inode number of one that moved, when neither
+// a name nor the kernel leads to that any more.
+func (n *nodes) release(d *Dir) {
+	if d.Gone && !d.Known() && n.moved[d.Ino] == d {
+		delete(n.moved, d.Ino)
 	}
 }

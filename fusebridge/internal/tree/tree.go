@@ -16,11 +16,10 @@ type Tree struct {
 	sync.Mutex
 	nodes
 	root    *Dir
-	started time.Time       // the modification time of what has none
-	files   int64           // number of files shown
-	bytes   int64           // their size
-	changed chan struct{}   // closed and replaced whenever a file is superseded
-	taken   map[uint64]bool // inode numbers of directories that have another path by now
+	started time.Time     // the modification time of what has none
+	files   int64         // number of files shown
+	bytes   int64         // their size
+	changed chan struct{} // closed and replaced whenever a file is superseded
 
 	repositories bool // names of repositories show as they are
 }
@@ -30,7 +29,7 @@ type Tree struct {
 // see vpath.OfRepository.
 func New(started time.Time, repositories bool) *Tree {
 	root := &Dir{Node: Node{Ino: RootID}, Path: "/", Born: started.UnixNano(), names: map[string]*entry{}}
-	return &Tree{root: root, nodes: newNodes(root), started: started, changed: make(chan struct{}), taken: map[uint64]bool{}, repositories: repositories}
+	return &Tree{root: root, nodes: newNodes(root), started: started, changed: make(chan struct{}), repositories: repositories}
 }
 
 // DirAt returns the directory at a canonical path, or nil.

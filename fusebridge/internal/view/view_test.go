@@ -5,9 +5,11 @@ package view_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/goliathfs/goliathfs/fusebridge/internal/view"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // hooked is a store in which something happens inside of its calls; nil for nothing.
@@ -321,6 +324,43 @@ func TestRoutesAreAskedAgain(t *testing.T) {
 		}
 		if away := v.Routes.Away("/d/f"); (away != nil) != (step.err != nil) {
 			t.Errorf("%+v: away %v", step, away)
+		}
+	}
+}
+
+// TestPlacesAreFew: what is known of a store's places is kept for each of them, not for
+// each path that was asked for, and what is a place no longer is forgotten.
+func TestPlacesAreFew(t *testing.T) {
+	h := newHooked(t, map[string]string{"/d/f": "x", "/ro/f": "y"})
+	var two atomic.Bool
+	two.Store(true)
+	h.route = func(path string) (vfs.Route, error) {
+		if two.Load() && vpath.Within(path, "/ro") {
+			return vfs.Route{Prefix: "/ro"}, nil
+		}
+		return vfs.Route{Prefix: "/", Writable: true}, nil
+	}
+	v := newView(t, h)
+	for i := range 100 {
+		for _, path := range []string{fmt.Sprintf("/d/%d/f", i), fmt.Sprintf("/ro/%d/f", i)} {
+			if _, err := v.Routes.Ask(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, want := range []struct {
+		places   int
+		writable bool // of what was below /ro
+	}{{2, false}, {1, true}} {
+		two.Store(want.places == 2)
+		if err := v.Follow.Away(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.Routes.Places(); got != want.places {
+			t.Errorf("%d places are known, want %d", got, want.places)
+		}
+		if !v.Routes.Writable("/d/7/f") || v.Routes.Writable("/ro/7/f") != want.writable {
+			t.Errorf("%d places: what can be written is not as they say", want.places)
 		}
 	}
 }

@@ -44,8 +44,7 @@ func (f *Follower) doWalk(ctx context.Context) error {
 	f.walks.Add(1)
 	w := f.beginWalk()
 	defer f.endWalk()
-	f.routes.anew()
-	f.routes.learn(ctx, "/")
+	f.learn(ctx, w, "/")
 	batch := make([]vfs.Info, 0, walkBatch)
 	for info, err := range walk.Files(ctx, f.backend, "/") {
 		if err != nil {
@@ -64,15 +63,27 @@ func (f *Follower) doWalk(ctx context.Context) error {
 	return nil
 }
 
-// walking is one walk, and the stretch of the stream in which it began.
-type walking struct{ number, stretch uint32 }
+// walking is one walk.
+type walking struct {
+	number  uint32
+	stretch uint32              // of the stream, in which it began
+	asked   map[string]struct{} // directories whose place was asked for
+}
+
+// learn asks for the place of a directory, once in a walk.
+func (f *Follower) learn(ctx context.Context, w walking, dir string) {
+	if _, asked := w.asked[dir]; !asked {
+		w.asked[dir] = struct{}{}
+		f.routes.Ask(ctx, dir) // what goes wrong shows when the place is used
+	}
+}
 
 func (f *Follower) beginWalk() walking {
 	f.tree.Lock()
 	defer f.tree.Unlock()
 	f.newer = map[string]struct{}{}
 	f.walk++
-	return walking{f.walk, f.stretch}
+	return walking{f.walk, f.stretch, map[string]struct{}{}}
 }
 
 func (f *Follower) endWalk() {
@@ -84,7 +95,7 @@ func (f *Follower) endWalk() {
 // found shows a batch of walked files.
 func (f *Follower) found(ctx context.Context, batch []vfs.Info, w walking) {
 	for _, info := range batch {
-		f.routes.learn(ctx, vpath.Dir(info.Path))
+		f.learn(ctx, w, vpath.Dir(info.Path))
 	}
 	c := tree.Now()
 	f.tree.Lock()
