@@ -58,11 +58,20 @@ func parseSize(text string) (int64, error) {
 	return n * factor, nil
 }
 
-// open opens a journal for writing. Its errors name it.
-func (f *journalFlags) open(name string) (*journalfs.Journal, error) {
+// open opens a journal for writing. Its errors name it, and it says on standard error
+// when its disk is full.
+func (f *journalFlags) open(cmd *cobra.Command, name string) (*journalfs.Journal, error) {
 	opts, err := f.options()
 	if err != nil {
 		return nil, err
+	}
+	said := cmd.ErrOrStderr()
+	opts.Full = func(err error) {
+		text := "there is room again, so it goes on"
+		if err != nil {
+			text = err.Error() + ": until then it takes nothing"
+		}
+		fmt.Fprintf(said, "%s: %s\n", printable(name), text)
 	}
 	if strings.HasPrefix(name, string(storeurl.Journal)+":") {
 		return nil, usagef("the journal is a file here, write %s", shellWord(strings.TrimPrefix(name, string(storeurl.Journal)+":")))
@@ -100,7 +109,7 @@ are the files as they were, as a store that can only be read.`,
 			}
 			return flags.withStore(cmd, args[0], storeurl.Want{Long: true}, func(s *storeurl.Store) error {
 				tellAlone(cmd, s)
-				j, err := bounds.open(to)
+				j, err := bounds.open(cmd, to)
 				if err != nil {
 					return err
 				}
@@ -142,8 +151,9 @@ type journaled struct {
 
 // behind puts a journal behind a store, until end is called. The context that it
 // returns ends when the store cannot be followed any more.
-func (f *journalFlags) behind(ctx context.Context, name string, b vfs.Backend) (context.Context, *journaled, error) {
-	j, err := f.open(name)
+func (f *journalFlags) behind(cmd *cobra.Command, name string, b vfs.Backend) (context.Context, *journaled, error) {
+	ctx := cmd.Context()
+	j, err := f.open(cmd, name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -101,7 +101,7 @@ func (o *serveOptions) run(cmd *cobra.Command, url string) error {
 		}
 		ctx, served := cmd.Context(), s.Backend
 		if o.journal != "" {
-			following, behind, openErr := o.bounds.behind(ctx, o.journal, s.Backend)
+			following, behind, openErr := o.bounds.behind(cmd, o.journal, s.Backend)
 			if openErr != nil {
 				return openErr
 			}

@@ -3,7 +3,6 @@ package journalfs
 import (
 	"context"
 	"errors"
-	"hash/crc32"
 )
 
 // Checked is what Check has read.
@@ -72,14 +71,13 @@ func (r reader) checkRecord(h head, s *scanner) error {
 		}
 		what = "the content of " + e.path
 	}
-	b := make([]byte, h.meta+h.body)
-	if err := readFull(r.file, b, h.metaAt()); err != nil {
-		return err
-	}
+	meta, body, _, err := r.sums(h)
 	switch {
-	case crc32.Checksum(b[:h.meta], castagnoli) != h.metaSum:
+	case err != nil:
+		return err
+	case meta != h.metaSum:
 		return damagedAt(h.metaAt(), "what stands there does not match its checksum")
-	case crc32.Checksum(b[h.meta:], castagnoli) != h.sum:
+	case body != h.sum:
 		return damagedAt(h.bodyAt(), "%s does not match its checksum", what)
 	}
 	return nil

@@ -9,11 +9,15 @@ import (
 	"slices"
 )
 
+// foldAgain is by how many bytes a journal grows at least before a fold that failed is
+// tried again.
+const foldAgain = 1 << 20
+
 // bound folds the oldest states when the journal has become too large or too old. One
-// that cannot be folded says so and grows on, until it is opened again. The lock of
-// the journal is held.
+// that cannot be folded says so and grows on, for a while. The lock of the journal is
+// held.
 func (j *Journal) bound() {
-	if j.unfoldable || j.w.base == 0 {
+	if j.w.end < j.foldAt || j.w.base == 0 {
 		return
 	}
 	cut, err := j.cut()
@@ -23,7 +27,7 @@ func (j *Journal) bound() {
 		}
 	}
 	if err != nil {
-		j.unfoldable = true
+		j.foldAt = j.w.end + max(foldAgain, j.opts.MaxBytes/8)
 		text := "folding the states before this failed, so the journal grows from here: " + err.Error()
 		_ = j.w.put(entry{kind: Gap, path: "/", time: j.opts.Now().UnixMilli(), text: text}, "") // the next record tells of a full disk
 	}
@@ -91,7 +95,8 @@ func (j *Journal) fold(cut place) (err error) {
 	if err != nil {
 		return err
 	}
-	if err = temp.Sync(); err == nil {
+	w.reserved = j.w.reserved
+	if err = errors.Join(w.makeRoom(0), temp.Sync()); err == nil {
 		err = j.here()
 	}
 	if err == nil {

@@ -12,7 +12,9 @@ import (
 // Follow adds to the journal what changes in b, whoever changes it, until ctx ends,
 // which is no error. First it looks through the store; looked, if it is not nil, is
 // called when that has ended. Where b tells of a change only when another one has
-// followed, the journal has what b could still tell and says what is missing.
+// followed, the journal has what b could still tell and says what is missing. While the
+// disk is full it waits for room, but for the first look of a new journal: that fails
+// with ErrFull, and so does what is still to be added when ctx ends.
 func Follow(ctx context.Context, b vfs.Backend, j *Journal, looked func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -21,14 +23,18 @@ func Follow(ctx context.Context, b vfs.Backend, j *Journal, looked func()) error
 	go func() {
 		watched <- f.in.Watch(ctx, "/", f.tell)
 	}()
+	var again <-chan time.Time // when what waits for room is tried again
 	for {
+		wake := f.wake
+		if again != nil {
+			wake = nil
+		}
+		var err error
 		select {
-		case <-f.wake:
-			if err := f.work(ctx); err != nil && ctx.Err() == nil {
-				cancel()
-				<-watched
-				return err
-			}
+		case <-wake:
+			err = f.work(ctx)
+		case <-again:
+			err = f.work(ctx)
 		case err := <-watched:
 			if ctx.Err() == nil {
 				return err
@@ -38,8 +44,21 @@ func Follow(ctx context.Context, b vfs.Backend, j *Journal, looked func()) error
 			defer done()
 			return f.work(last)
 		}
+		again = nil
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case errors.Is(err, ErrFull) && j.begun():
+			again = time.After(tryAgain)
+		default:
+			cancel()
+			<-watched
+			return err
+		}
 	}
 }
+
+// tryAgain is how long Follow waits before it looks whether the disk has room again.
+const tryAgain = time.Second
 
 // lastTime bounds how long Follow goes on after its end with what it was told before.
 const lastTime = 5 * time.Second
@@ -68,14 +87,10 @@ type follower struct {
 func (f *follower) tell(e vfs.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.bytes += 256
-	if e.Old != nil {
-		f.bytes += len(e.Old.Content)
-	}
-	if e.Overflow || f.bytes > mostWaiting {
+	if e.Overflow {
 		f.queue, f.bytes, f.lost = nil, 0, true
 	} else {
-		f.queue = append(f.queue, e)
+		f.keep([]vfs.Event{e}, false)
 	}
 	select {
 	case f.wake <- struct{}{}:
@@ -113,7 +128,26 @@ func (f *follower) putBack(lost bool, queue []vfs.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lost = f.lost || lost
-	f.queue = append(queue, f.queue...)
+	f.keep(queue, true)
+}
+
+// keep puts events into the queue, before or behind those that wait. When that is too
+// much, the store must be looked through instead. The lock is held.
+func (f *follower) keep(events []vfs.Event, before bool) {
+	for _, e := range events {
+		f.bytes += 256
+		if e.Old != nil {
+			f.bytes += len(e.Old.Content)
+		}
+	}
+	switch {
+	case f.bytes > mostWaiting:
+		f.queue, f.bytes, f.lost = nil, 0, true
+	case before:
+		f.queue = append(events, f.queue...)
+	default:
+		f.queue = append(f.queue, events...)
+	}
 }
 
 func (f *follower) look(ctx context.Context) error {
@@ -151,7 +185,7 @@ func (f *follower) add(ctx context.Context, e vfs.Event) error {
 	// Behind what has replaced it an old revision would be the newest.
 	ahead := now.Revision != "" && now.Revision == f.journal.known(e.Path) || f.journal.has(e.Path, e.Info.Revision)
 	if e.Old != nil && !ahead && !f.journal.has(e.Path, e.Old.Revision) {
-		if err := f.addFile(e.Path, *e.Old); err != nil {
+		if err := f.journal.addFile(e.Path, *e.Old); err != nil {
 			return err
 		}
 	}
@@ -163,9 +197,9 @@ func (f *follower) add(ctx context.Context, e vfs.Event) error {
 		if known := f.journal.known(e.Path); known == "" || known == now.Revision {
 			return nil
 		}
-		return f.journal.addOnce(entry{kind: Removal, path: e.Path}, "")
+		return f.journal.addOnce(entry{kind: Removal, path: e.Path}, "", 0)
 	case rev == now.Revision: // also once more, after what it had been seen ahead of
-		return f.addFile(e.Path, now)
+		return f.journal.addFile(e.Path, now)
 	case f.journal.has(e.Path, rev):
 		return nil
 	case errors.Is(err, vfs.ErrNotText):
@@ -174,10 +208,6 @@ func (f *follower) add(ctx context.Context, e vfs.Event) error {
 		f.pending[e.Path] = append(f.pending[e.Path], rev)
 		return nil
 	}
-}
-
-func (f *follower) addFile(path string, file vfs.File) error {
-	return f.journal.addOnce(written(path, file.Info), file.Content)
 }
 
 // addMissed says which revisions of a path were told and never seen.

@@ -32,8 +32,10 @@ var _ interface {
 // itself must be followed too, with Follow. Closing the result closes b, and not the
 // journal.
 //
-// A write that the journal cannot keep, as on a full disk, is an error of the store,
-// and may have been made: no further one is, before the journal has it.
+// Before a change is made in the store there is room for it in the journal: a full disk
+// refuses it, with ErrFull, until there is some. A change that the journal cannot keep
+// all the same is an error of the store, and may have been made: no further one is,
+// before the journal has it.
 func Wrap(ctx context.Context, b vfs.Backend, j *Journal) (*FS, error) {
 	if err := j.look(ctx, vfs.Inner{Backend: b}, notFollowed); err != nil {
 		return nil, err
@@ -100,15 +102,20 @@ func (s *FS) change(ctx context.Context, path string, made func() (entry, error)
 		return err
 	}
 	defer release()
+	reserved, err := s.journal.reserve(path, content)
+	if err != nil {
+		return fmt.Errorf("nothing was changed in the store: %w", err)
+	}
 	before := s.journal.disk.added()
 	e, err := made()
 	if err != nil {
+		s.journal.release(reserved)
 		if !refused(err) {
 			s.journal.owe(path) // it may have been made
 		}
 		return err
 	}
-	if err := s.journal.addOnce(e, content); err != nil {
+	if err := s.journal.addOnce(e, content, reserved); err != nil {
 		s.journal.owe(path)
 		return fmt.Errorf("the change was made in the store, and is not in the journal: %w", err)
 	}

@@ -31,6 +31,10 @@ type Options struct {
 	Relaxed bool
 	// Now is the clock that dates what is seen; nil means time.Now.
 	Now func() time.Time
+	// Full, if it is not nil, is called with an error that matches ErrFull when the disk
+	// takes no more, and with nil when it does again. It must not wait, nor use the
+	// journal.
+	Full func(error)
 }
 
 const defaultMaxBytes = 1 << 30
@@ -57,7 +61,8 @@ type Journal struct {
 	w          writer          // guarded by mu
 	lock       *fileLock       // guarded by mu: folding replaces the file
 	folded     int64           // how large the last fold left the file; guarded by mu
-	unfoldable bool            // guarded by mu
+	foldAt     int64           // how large the file is before a fold that failed is tried again; guarded by mu
+	full       bool            // the last write found the disk full; guarded by mu
 	broken     error           // why nothing can be added any more; guarded by mu
 	told       told            // guarded by mu
 	owed       map[string]bool // paths whose last change is in the store and may not be here; guarded by mu
@@ -186,7 +191,8 @@ func (j *Journal) Close() error {
 	if j.broken == nil {
 		err = errors.Join(err, j.here())
 		j.broken = fs.ErrClosed
-		err = errors.Join(err, j.w.mark(), j.w.finish(), j.w.file.Sync())
+		_ = j.w.mark() // see addLocked
+		err = errors.Join(err, j.w.finish(), j.w.file.Sync())
 	}
 	err = errors.Join(err, j.lock.release(), j.w.file.Close())
 	j.w = writer{file: j.w.file} // the table may be large
@@ -218,10 +224,12 @@ func (j *Journal) add(e entry, content string) error {
 	return j.addLocked(e, content)
 }
 
-// addOnce is add for a change that a follower may have seen already.
-func (j *Journal) addOnce(e entry, content string) error {
+// addOnce is add for a change that a follower may have seen already, in the room that
+// was reserved for it.
+func (j *Journal) addOnce(e entry, content string, reserved int64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.w.reserved -= reserved
 	old, there := j.w.live[e.path]
 	if e.kind == Write && there && old.revision == e.revision || e.kind == Removal && !there {
 		delete(j.owed, e.path)
@@ -236,8 +244,8 @@ func (j *Journal) addLocked(e entry, content string) error {
 	}
 	e.time = j.opts.Now().UnixMilli()
 	old, there := j.w.live[e.path]
-	if err := j.w.put(e, content); err != nil {
-		return fmt.Errorf("the journal cannot be written: %w", err)
+	if err := j.noted(j.w.put(e, content)); err != nil {
+		return err
 	}
 	if e.kind != Gap {
 		delete(j.owed, e.path)
@@ -256,6 +264,13 @@ func (j *Journal) addLocked(e entry, content string) error {
 	}
 	j.bound()
 	return nil
+}
+
+// begun reports whether the first look at the store has ended.
+func (j *Journal) begun() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.w.base > 0
 }
 
 // has reports whether a revision is here, or was until not long ago. "" never is.

@@ -69,13 +69,24 @@ func (j *Journal) see(ctx context.Context, in vfs.Inner, path string) error {
 	f, err := in.Read(ctx, path)
 	switch {
 	case errors.Is(err, vfs.ErrNotFound):
-		return j.addOnce(entry{kind: Removal, path: path}, "")
+		return j.addOnce(entry{kind: Removal, path: path}, "", 0)
 	case errors.Is(err, vfs.ErrNotText):
 		return j.miss(ctx, in, path, err.Error())
 	case err != nil:
 		return err
 	}
-	return j.addOnce(written(path, f.Info), f.Content)
+	return j.addFile(path, f)
+}
+
+// addFile adds what a file is now. The turn of the path is taken.
+func (j *Journal) addFile(path string, f vfs.File) error {
+	if len(f.Content) <= maxContent {
+		return j.addOnce(written(path, f.Info), f.Content, 0)
+	}
+	if j.has(path, f.Revision) {
+		return nil
+	}
+	return j.add(entry{kind: Missed, path: path, revision: f.Revision, text: tooLarge(len(f.Content)).Error()}, "")
 }
 
 // miss adds that the file at path has a revision whose content is not here. The turn

@@ -158,13 +158,8 @@ func (s *scanner) torn(h head) (bool, error) {
 	if err := readFull(s.r.file, next[:n], h.end()); err != nil || !allZero(next[:]) || !s.blank(h.end()) {
 		return false, err
 	}
-	b := make([]byte, h.end()-h.at)
-	if err := readFull(s.r.file, b, h.at); err != nil {
-		return false, err
-	}
-	meta, body := b[headSize:headSize+h.meta], b[headSize+h.meta:len(b)-1]
-	whole := crc32.Checksum(meta, castagnoli) == h.metaSum && crc32.Checksum(body, castagnoli) == h.sum
-	return !whole && unwritten(b, h.at), nil
+	meta, body, holes, err := s.r.sums(h)
+	return holes && (meta != h.metaSum || body != h.sum), err
 }
 
 // blank reports whether nothing but zeros follows: room for what comes. It does not when
@@ -266,7 +261,7 @@ func (r reader) previous(ctx context.Context, m mark) (mark, bool, error) {
 
 // files returns the files at a checkpoint, sorted.
 func (r reader) files(m mark) ([]entry, error) {
-	b, err := r.part(m.bodyAt(), m.body, m.sum, "a checkpoint")
+	b, err := r.entryTable(m.head, "a checkpoint")
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +286,7 @@ func (r reader) table(m mark, fn func(entry) bool) error {
 	case !ok || h.kind != table:
 		return damagedAt(m.point.table, "the table of a checkpoint is not there")
 	}
-	b, err := r.part(h.bodyAt(), h.body, h.sum, "the table of a checkpoint")
+	b, err := r.entryTable(h, "the table of a checkpoint")
 	if err != nil {
 		return err
 	}

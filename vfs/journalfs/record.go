@@ -82,6 +82,8 @@ const (
 	maxMeta   = 1<<24 - 1
 	maxBody   = 1 << 30
 	alignment = 4096 // of checkpoints
+
+	maxContent = 64 << 20 // of a file; tables have more
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -158,7 +160,7 @@ func parseHead(b []byte, salt [saltSize]byte, at int64) (head, bool) {
 		kind: Kind(first), meta: int(first >> 8), body: int(binary.LittleEndian.Uint32(b[4:])),
 		metaSum: binary.LittleEndian.Uint32(b[8:]), sum: binary.LittleEndian.Uint32(b[12:]), at: at,
 	}
-	return h, h.body >= 0 && h.body <= maxBody
+	return h, h.body >= 0 && h.body <= maxBody && (h.kind != Write || h.body <= maxContent)
 }
 
 // entry is what happened, as it stands in records and tables.
@@ -300,7 +302,7 @@ func parsePoint(s string) (p point, err error) {
 	return p, nil
 }
 
-func allZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
+func allZero(b []byte) bool { return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1]) }
 
 // unwritten reports whether b, which lies at a byte of the file, lacks a sector: a kill
 // or a power failure has left it out.

@@ -27,6 +27,8 @@ type writer struct {
 	end  int64  // of what is in the file
 	room int64  // of the file: behind end are zeros
 
+	reserved int64 // bytes of the room for changes that are being made; at most room - end
+
 	live     map[string]entry // the files as they are
 	bytes    int64            // of their contents
 	recent   []entry          // since the last checkpoint
@@ -38,12 +40,6 @@ type writer struct {
 	baseTime int64            // its time, Unix milliseconds
 	retryAt  int              // as many entries as are added before a checkpoint that failed is tried again
 }
-
-// How much room is made at once, in bytes: as much as there is, within these bounds.
-const (
-	leastRoom = 64 << 10
-	mostRoom  = 1 << 20
-)
 
 // writeThrough is how much of records waits at most before it goes to the file.
 const writeThrough = 1 << 20
@@ -88,8 +84,8 @@ func (w *writer) encode(e entry, content string) (entry, error) {
 		e.size = int64(len(content))
 	}
 	w.meta = appendEntry(w.meta[:0], e)
-	if len(w.meta) > maxMeta || len(content) > maxBody {
-		return e, fmt.Errorf("a file of %d bytes is too large for a journal, it takes at most %d", len(content), maxBody)
+	if len(w.meta) > maxMeta || len(content) > maxContent {
+		return e, tooLarge(len(content))
 	}
 	w.buf = appendRecord(w.buf, w.salt, e.at, e.kind, w.meta, content)
 	return e, nil
@@ -127,16 +123,12 @@ func (w *writer) flush() error {
 // room that is there comes onto the disk without a change of what the disk knows of the
 // file, which costs as much again.
 func (w *writer) write(records []byte) error {
-	if need := w.end + int64(len(records)); need > w.room {
-		room := need + min(max(need, leastRoom), mostRoom)
-		if _, err := w.file.WriteAt(make([]byte, room-w.room), w.room); err != nil {
-			return errors.Join(err, w.file.Truncate(w.room))
-		}
-		w.room = room
+	if err := w.makeRoom(int64(len(records))); err != nil {
+		return err
 	}
 	n, err := w.file.WriteAt(records, w.end)
 	if err != nil {
-		if n > 0 {
+		if err = asFull(err); n > 0 {
 			w.room = w.end
 			err = errors.Join(err, w.file.Truncate(w.end))
 		}
