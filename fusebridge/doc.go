@@ -98,8 +98,9 @@
 // that. Handlers that change names wait for the store under lock 1, so a writable mount
 // sends only notifications that do not take it: at each change it ends the epoch of all
 // names that the kernel keeps. Before Linux 6.16 there are no epochs, so the kernel keeps
-// no names, at the price of a request for each part of each path. It keeps no listings
-// of a writable mount.
+// no names, at the price of a request for each part of each path. A listing of a writable
+// mount is kept through one opening of the directory at a time, so that none which was
+// asked for before a change can be dated after it.
 //
 // Goroutines belong to the Server, whose Wait returns when they have ended, or to one
 // request. The exceptions end with what the kernel does: the loop of go-fuse, when the

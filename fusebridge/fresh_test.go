@@ -130,13 +130,15 @@ func TestFresh(t *testing.T) {
 	}
 }
 
+// kernels are those that keep the names of a writable mount, and those that do not.
+var kernels = map[string]func(*fusebridge.Options) *fusebridge.Options{
+	"names kept": func(o *fusebridge.Options) *fusebridge.Options { return o },
+	"asked anew": fusebridge.WithoutEpoch,
+}
+
 // TestFreshWhileEdited does the same in a writable mount in which another program
 // renames a file all the time: its requests must not let a write return early.
 func TestFreshWhileEdited(t *testing.T) {
-	kernels := map[string]func(*fusebridge.Options) *fusebridge.Options{
-		"names kept": func(o *fusebridge.Options) *fusebridge.Options { return o },
-		"asked anew": fusebridge.WithoutEpoch,
-	}
 	for kernel, with := range kernels {
 		for _, c := range freshCases {
 			t.Run(kernel+"/"+c.name, func(t *testing.T) {
@@ -153,38 +155,6 @@ func TestFreshWhileEdited(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestFreshListing makes and removes directories where several programs list all the
-// time: a listing that was on its way to one of them at a change is not what the next
-// one gets, nor the one after it.
-func TestFreshListing(t *testing.T) {
-	mem := newMem(t, freshSeed())
-	s := mount(t, mem, nil)
-	const listers, looks = 8, 3
-	for range listers {
-		child(t, "list", under(s, "/n"))
-	}
-	look := newLooker(t)
-	stale := 0
-	for n := range testsize.Pick(300, 1_500, 6_000) {
-		path := fmt.Sprintf("/n/made%d/file", n)
-		write(t, mem, path, body(n, 1))
-		for range looks {
-			if got, shows := look.ask("list", under(s, "/n")), fmt.Sprintf("made%d/ stays", n); got != shows {
-				if stale++; stale < 5 {
-					t.Errorf("change %d: it lists %.200s, want %s", n, got, shows)
-				}
-			}
-		}
-		remove(t, mem, path)
-		if got := look.ask("list", under(s, "/n")); got != "stays" {
-			if stale++; stale < 5 {
-				t.Errorf("change %d: it lists %.200s, want stays", n, got)
-			}
-		}
-	}
-	t.Logf("%d stale", stale)
 }
 
 // walked is a store that is looked through at each change, before it tells of that.

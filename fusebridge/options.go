@@ -72,9 +72,7 @@ type Options struct {
 	// which only a few files are read, some are then read from the store in vain.
 	// A mount with ReadWrite does not do it.
 	NoStoreAhead bool
-	// noEpoch is for tests: names are not kept in a writable mount, as by kernels
-	// before 6.16.
-	noEpoch bool
+	hooks        hooks // of tests
 	// Logger receives what happens in the background; nil means discard.
 	Logger *slog.Logger
 }

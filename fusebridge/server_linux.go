@@ -19,6 +19,12 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
+// hooks are what tests change.
+type hooks struct {
+	noEpoch bool                                        // names are not kept in a writable mount, as by kernels before 6.16
+	between func(fuse.RawFileSystem) fuse.RawFileSystem // stands between the kernel and the file system, nil for nothing
+}
+
 // Server is one mount. Its methods are safe for concurrent use.
 type Server struct {
 	dir     string
@@ -122,6 +128,9 @@ func (s *Server) begin(life context.Context) error {
 			return errors.New("nothing in this store can be written, so it is not mounted for editing: mount it read-only")
 		}
 	}
+	if between := s.opts.hooks.between; between != nil {
+		raw = between(raw)
+	}
 	older, _ := mountpoint.OwnDevices() // without them, names are asked for one by one
 	server, err := newServer(raw, s.dir, s.mountOptions())
 	if err != nil {
@@ -164,7 +173,7 @@ func newServer(raw fuse.RawFileSystem, dir string, opts *fuse.MountOptions) (*fu
 // keepNames lets the kernel keep the names of a writable mount, where it can drop them
 // all without a lock.
 func (s *Server) keepNames(older []int) {
-	if s.overlay == nil || s.opts.noEpoch {
+	if s.overlay == nil || s.opts.hooks.noEpoch {
 		return
 	}
 	fd, err := mountpoint.DeviceOf(s.mounted.Connection(), older)

@@ -8,6 +8,9 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
+// hooks are what tests change.
+type hooks struct{}
+
 // Server is one mount. There is none on this system.
 type Server struct{}
 

@@ -12,12 +12,6 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
-// OpenDir has the kernel ask for every listing.
-func (o *Overlay) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
-	o.Count(view.ReqOpenDir)
-	return fuse.OK
-}
-
 // Open begins to read a file, or to write it.
 func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	o.Count(view.ReqOpen)

@@ -29,9 +29,8 @@ type Options struct {
 // the lock of its directory, which it also holds for the requests that change names;
 // and those wait for the store, where the change to be told of may be waiting for the
 // notification. So at each change it is told to ask for all names anew, which takes no
-// lock, or keeps none where it cannot be told that. It keeps no listings: one can be
-// dropped without the lock, but another on its way to the kernel then takes the place
-// of the new one.
+// lock, or keeps none where it cannot be told that. Listings it keeps for one who lists
+// at a time, see keepers.
 type Overlay struct {
 	*view.View
 	conflicts *conflicts
@@ -43,6 +42,7 @@ type Overlay struct {
 	claims  map[string]*claim
 	commits *commits
 	sights  *sights
+	keepers *keepers
 	who     processes
 	handles uint64 // the last given to a writer
 	made    uint64 // files ever created here
@@ -65,6 +65,7 @@ func New(v *view.View, o Options) (*Overlay, error) {
 		claims:    map[string]*claim{},
 		commits:   newCommits(),
 		sights:    newSights(),
+		keepers:   newKeepers(),
 	}
 	v.Follow.Upper = over
 	return over, nil

@@ -12,6 +12,7 @@ const (
 	ReqGetAttr
 	ReqOpen
 	ReqOpenDir
+	ReqReleaseDir
 	ReqRead
 	ReqReadDir
 	ReqReadDirPlus
@@ -34,7 +35,7 @@ const (
 )
 
 var requestNames = [requestKinds]string{
-	"lookup", "forget", "getattr", "open", "opendir", "read", "readdir", "readdirplus", "flush", "statfs",
+	"lookup", "forget", "getattr", "open", "opendir", "releasedir", "read", "readdir", "readdirplus", "flush", "statfs",
 	"access", "getxattr", "listxattr", "setattr", "write", "create", "fsync", "release", "unlink", "rename",
 	"mkdir", "rmdir", "refused",
 }

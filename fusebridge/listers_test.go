@@ -1,0 +1,156 @@
+//go:build linux
+
+package fusebridge_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/testsize"
+)
+
+// slowListings lets the beginning of a listing wait, on its way to the kernel, while it
+// is armed.
+type slowListings struct {
+	fuse.RawFileSystem
+	armed atomic.Bool
+	held  chan chan struct{} // close what comes to let that answer go
+}
+
+func (s *slowListings) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	status := s.RawFileSystem.ReadDir(cancel, in, out)
+	if in.Offset == 0 && s.armed.Load() {
+		let := make(chan struct{})
+		s.held <- let
+		<-let
+	}
+	return status
+}
+
+// A listing that was on its way at a change is not what is listed after it, though a
+// second program has begun to list in between: the kernel dates what it keeps by the one
+// that begins first, and the second would have it dated anew.
+func TestTwoListersAndAChange(t *testing.T) {
+	for kernel, with := range kernels {
+		t.Run(kernel, func(t *testing.T) {
+			mem := newMem(t, map[string]string{"/d/stays": "x"})
+			slow := &slowListings{held: make(chan chan struct{})}
+			s := mount(t, mem, fusebridge.WithBetween(with(writable(t)), func(under fuse.RawFileSystem) fuse.RawFileSystem {
+				slow.RawFileSystem = under
+				return slow
+			}))
+			dir := under(s, "/d")
+			first, second, third := newLooker(t), newLooker(t), newLooker(t)
+			list := func(l *looker) <-chan string {
+				answer := make(chan string, 1)
+				go func() { answer <- l.ask("list", dir) }()
+				return answer
+			}
+			slow.armed.Store(true)
+			before := list(first)
+			old := <-slow.held
+			write(t, mem, "/d/new", "y")
+			after := list(second)
+			young := <-slow.held
+			slow.armed.Store(false)
+			close(old)
+			if got := <-before; got != "stays" {
+				t.Errorf("who began before the change lists %q", got)
+			}
+			close(young)
+			if got := <-after; got != "new stays" {
+				t.Errorf("who began after the change lists %q", got)
+			}
+			for n := range 3 {
+				if got := third.ask("list", dir); got != "new stays" {
+					t.Errorf("look %d after it lists %q", n, got)
+				}
+			}
+		})
+	}
+}
+
+// TestFreshListing makes and removes directories where several programs list all the
+// time: a listing that was on its way to one of them at a change is not what the next
+// one gets, nor the one after it.
+func TestFreshListing(t *testing.T) {
+	type listed struct {
+		name    string
+		opts    func(t *testing.T) *fusebridge.Options
+		listers int
+	}
+	mounts := []listed{{"read-only", func(*testing.T) *fusebridge.Options { return nil }, 8}}
+	for kernel, with := range kernels {
+		for _, listers := range []int{1, 8} {
+			mounts = append(mounts, listed{fmt.Sprintf("writable, %s, %d listers", kernel, listers), func(t *testing.T) *fusebridge.Options { return with(writable(t)) }, listers})
+		}
+	}
+	for _, m := range mounts {
+		t.Run(m.name, func(t *testing.T) {
+			mem := newMem(t, freshSeed())
+			s := mount(t, mem, m.opts(t))
+			const looks = 3
+			for range m.listers {
+				child(t, "list", under(s, "/n"))
+			}
+			look := newLooker(t)
+			stale := 0
+			check := func(n int, shows string) {
+				for range looks {
+					if got := look.ask("list", under(s, "/n")); got != shows {
+						if stale++; stale < 5 {
+							t.Errorf("change %d: it lists %.200s, want %s", n, got, shows)
+						}
+					}
+				}
+			}
+			for n := range testsize.Pick(100, 200, 6_000) {
+				path := fmt.Sprintf("/n/made%d/file", n)
+				write(t, mem, path, body(n, 1))
+				check(n, fmt.Sprintf("made%d/ stays", n))
+				remove(t, mem, path)
+				check(n, "stays")
+			}
+			t.Logf("%d stale; %+v", stale, s.Counters())
+		})
+	}
+}
+
+// What a program changes in a directory of a writable mount shows in what it lists next,
+// though others list there all the time.
+func TestListingOfOwnChanges(t *testing.T) {
+	const script = `
+shows() { want=$1; set -- *; test "$*" = "$want" || echo "after $did it lists $*, want $want"; }
+n=0
+while test $n -lt "$ROUNDS"; do
+	n=$((n + 1))
+	did=writing; echo x >made; shows "made stays sub"
+	did=renaming; mv made other; shows "other stays sub"
+	did="renaming into a directory"; mv other sub/moved; shows "stays sub"
+	did="looking there"; (cd sub; shows moved)
+	did="making a directory"; mkdir empty; shows "empty stays sub"
+	did=removing; rmdir empty; rm sub/moved; shows "stays sub"
+	did="looking there at last"; (cd sub; shows "*")
+done`
+	for kernel, with := range kernels {
+		t.Run(kernel, func(t *testing.T) {
+			s := mount(t, newMem(t, map[string]string{"/d/stays": "x"}), with(writable(t)))
+			dir := under(s, "/d")
+			if out, err := shell(t, dir, "mkdir sub"); err != nil {
+				t.Fatal(out, err)
+			}
+			for range 2 {
+				child(t, "list", dir)
+				child(t, "list", dir+"/sub")
+			}
+			out, err := shell(t, dir, fmt.Sprintf("ROUNDS=%d\n%s", testsize.Pick(5, 15, 300), script))
+			if err != nil || out != "" {
+				t.Errorf("%v\n%.2000s", err, out)
+			}
+		})
+	}
+}
