@@ -29,7 +29,7 @@ func (e *expectSpec) check(ctx context.Context, w *replay.World, end *ending) er
 		for _, part := range out.parts {
 			if !strings.Contains(out.text, part) {
 				return &replay.Unmet{
-					Message: fmt.Sprintf("the agent's %s does not contain %q, as expect.%s asks", out.name, part, out.name),
+					Message: fmt.Sprintf("the agent's %s does not contain %q, as expect.%s asks%s", out.name, part, out.name, end.cut),
 					Looked:  out.text,
 				}
 			}
@@ -64,7 +64,7 @@ func (end *ending) unmet(message string) error {
 		title = fmt.Sprintf("the first %d and the last %d lines of its standard error", first, last)
 		lines = slices.Concat(lines[:first], []string{"…\n"}, lines[len(lines)-last:])
 	}
-	return &replay.Unmet{Message: message, Looked: strings.Join(lines, ""), Title: title}
+	return &replay.Unmet{Message: message + end.cut, Looked: strings.Join(lines, ""), Title: title}
 }
 
 // talkExpect is what must hold of a conversation, whatever the golden says.

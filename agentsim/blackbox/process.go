@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -17,11 +15,9 @@ import (
 type ending struct {
 	status         int
 	stdout, stderr string
-	problem        error // it hung, died or left processes behind
+	cut            string // what of its output is not kept, for the end of a sentence
+	problem        error  // it hung, died or left processes behind
 }
-
-// maxOutput is how much of an agent's output is read, in bytes.
-const maxOutput = 1 << 20
 
 // grace is how long a process has to end by itself when it is told to, and how
 // long those that an agent began may take to notice that it has ended.
@@ -35,33 +31,40 @@ const runVariable = "GOLIATHFS_AGENT_RUN"
 // process of it. An error means that it could not be started.
 func runProcess(ctx context.Context, args, env []string, r *room) (*ending, error) {
 	token := rand.Text()
-	outFile, errFile := filepath.Join(r.root, "stdout"), filepath.Join(r.root, "stderr")
-	stdout, err := os.Create(outFile)
-	if err != nil {
-		return nil, fmt.Errorf("there is no file for the agent's output: %w", err)
-	}
-	defer stdout.Close()
-	stderr, err := os.Create(errFile)
-	if err != nil {
-		return nil, fmt.Errorf("there is no file for the agent's output: %w", err)
-	}
-	defer stderr.Close()
 	program, err := lookPath(args[0], env, r.values["work"])
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(program, args[1:]...)
 	cmd.Dir, cmd.Env = r.values["work"], append(env, runVariable+"="+token)
-	cmd.Stdout, cmd.Stderr = stdout, stderr // files: a process that is left behind holds up nobody
+	stdout, outEnd, err := newOutput("stdout")
+	if err != nil {
+		return nil, err
+	}
+	stderr, errEnd, err := newOutput("stderr")
+	if err != nil {
+		_ = outEnd.Close() // err is what matters
+		stdout.wait()
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = outEnd, errEnd
 	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
+	err = cmd.Start()
+	_, _ = outEnd.Close(), errEnd.Close() // the agent has its own
+	end := &ending{}
+	if err == nil {
+		end = await(ctx, cmd, token)
+	}
+	end.stdout, end.stderr = stdout.wait(), stderr.wait()
+	if err != nil {
 		return nil, fmt.Errorf("the agent cannot be started: %w", err)
 	}
-	end := await(ctx, cmd, token)
-	if end.stdout, err = readOutput(outFile); err == nil {
-		end.stderr, err = readOutput(errFile)
+	for _, o := range []*output{stdout, stderr} {
+		if cut := o.cut(); cut != "" {
+			end.cut += "; " + cut
+		}
 	}
-	return end, err
+	return end, nil
 }
 
 // lookPath finds a program by the PATH that the agent has.
@@ -149,22 +152,4 @@ func endLeftBehind(group int, token string) int {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-}
-
-// readOutput reads what an agent has written, up to maxOutput.
-func readOutput(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("the agent's output cannot be read: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxOutput+1))
-	if err != nil {
-		return "", fmt.Errorf("the agent's output cannot be read: %w", err)
-	}
-	text := strings.ToValidUTF8(string(data[:min(len(data), maxOutput)]), "\ufffd")
-	if len(data) > maxOutput {
-		text += "\n… and more\n"
-	}
-	return strings.ReplaceAll(text, "\r\n", "\n"), nil
 }

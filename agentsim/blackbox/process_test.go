@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -190,6 +191,22 @@ func TestOutputOfBadAgent(t *testing.T) {
 	golden, err := replay(t, text, programs(t))
 	if err == nil || !strings.Contains(golden, "-- agent stdout --\none\ntwo\n") {
 		t.Errorf("%v\n%s", err, golden)
+	}
+}
+
+// An agent that prints without end fills no disk, and its failure says what is kept.
+func TestEndlessOutput(t *testing.T) {
+	text := header + `agent:
+  command: [sh, -c, "head -c 3000000 /dev/zero | tr '\\0' x >&2; find .. -size +100k; exec yes >&2"]
+  timeout: 2s
+wire: [{when: x, side: true, model: [{text: x}]}]
+`
+	golden, err := replay(t, text, programs(t))
+	if err == nil || !regexp.MustCompile(`had not ended after 2s .*; of \d{7,} bytes that it wrote to stderr the first 1048576 are kept$`).MatchString(err.Error()) {
+		t.Errorf("%v", err)
+	}
+	if !strings.Contains(golden, "stdout: nothing") {
+		t.Errorf("what it printed is on the disk:\n%.2000s", golden)
 	}
 }
 

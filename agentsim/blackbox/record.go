@@ -1,7 +1,6 @@
 package blackbox
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -110,6 +109,9 @@ func Record(ctx context.Context, opts RecordOptions) (*Recording, error) {
 	if r.Stopped != nil {
 		r.Problems = append(r.Problems, "the agent was stopped before it ended, so the scenario has no replies beyond that: add what the model says last")
 	}
+	if err := recorder.Unanswered(); err != nil {
+		return nil, fmt.Errorf("no request of the agent reached the model, so there is nothing to record: see that the model runs and that its address is right (%w)", err)
+	}
 	known := res.known
 	if opts.Files == nil {
 		known = nil
@@ -201,22 +203,10 @@ func (r *Recording) run(ctx context.Context, st *stage) error {
 	case err != nil:
 		r.Stopped = fmt.Errorf("the agent's end cannot be told: %w", err)
 	}
-	if out.Len() <= maxOutput { // else a replay does not read its end, which is all that is expected
-		r.stdout = out.String()
+	if len(out.kept) <= maxOutput { // else a replay does not read its end, which is all that is expected
+		r.stdout = string(out.kept)
 	}
 	return nil
-}
-
-// beginning keeps of what is written as much as a replay reads, and a bit more if there
-// is more.
-type beginning struct{ bytes.Buffer }
-
-// Write implements io.Writer.
-func (b *beginning) Write(p []byte) (int, error) {
-	if b.Len() <= maxOutput {
-		b.Buffer.Write(p)
-	}
-	return len(p), nil
 }
 
 // command is the command line for the scenario: files that were named from the

@@ -29,6 +29,8 @@ type Recorder struct {
 	mu        sync.Mutex
 	idle      *sync.Cond       // of mu: there is no request under way
 	open      int              // requests under way; guarded by mu
+	reached   bool             // a request got an answer; guarded by mu
+	unreached error            // why one did not; guarded by mu
 	order     int              // of requests, by arrival; guarded by mu
 	exchanges map[int]recorded // by order; guarded by mu
 	problems  problems         // guarded by mu
@@ -136,10 +138,12 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 			drop()
 		}
 		r.problem(fmt.Sprintf("the model did not answer: %s", withoutURL(err)))
+		r.note(errors.New(withoutURL(err)))
 		note.end(&http.Response{StatusCode: http.StatusBadGateway}, nil, false)
 		http.Error(w, "the model did not answer: "+withoutURL(err), http.StatusBadGateway)
 		return
 	}
+	r.note(nil)
 	defer resp.Body.Close()
 	for name, values := range forwarded(resp.Header) {
 		w.Header()[name] = values
@@ -150,6 +154,31 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	if !whole {
 		drop() // the client is to see that it broke off
 	}
+}
+
+// note keeps whether a request got an answer.
+func (r *Recorder) note(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		r.reached = true
+	} else {
+		r.unreached = err
+	}
+}
+
+// Unanswered returns why the model could not be reached, if a request was passed on and
+// none got an answer: what was recorded then is nothing that a model said.
+func (r *Recorder) Unanswered() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.open > 0 {
+		r.idle.Wait()
+	}
+	if r.reached {
+		return nil
+	}
+	return r.unreached
 }
 
 // linger is how long an answer is waited for when the client has gone: one that

@@ -142,6 +142,9 @@ func TestRecorderProblems(t *testing.T) {
 	if err != nil || reply.Error == nil || reply.Error.Status != http.StatusBadGateway {
 		t.Errorf("%+v, %v", reply, err)
 	}
+	if err := recorder.Unanswered(); err == nil || strings.Contains(err.Error(), "sk-secret") {
+		t.Errorf("unanswered: %v", err)
+	}
 	report := recorder.Report(wire.RecordOptions{})
 	if text := strings.Join(wire.Texts(report.Problems), "\n"); !strings.Contains(text, "the model did not answer") || strings.Contains(text, "sk-secret") {
 		t.Errorf("%q", text)

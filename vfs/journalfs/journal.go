@@ -57,15 +57,15 @@ type Journal struct {
 	turn [64]chan struct{} // one holds the path whose hash it is; one value each
 	disk disk
 
-	mu         sync.Mutex
-	w          writer          // guarded by mu
-	lock       *fileLock       // guarded by mu: folding replaces the file
-	folded     int64           // how large the last fold left the file; guarded by mu
-	foldAt     int64           // how large the file is before a fold that failed is tried again; guarded by mu
-	full       bool            // the last write found the disk full; guarded by mu
-	broken     error           // why nothing can be added any more; guarded by mu
-	told       told            // guarded by mu
-	owed       map[string]bool // paths whose last change is in the store and may not be here; guarded by mu
+	mu     sync.Mutex
+	w      writer          // guarded by mu
+	lock   *fileLock       // guarded by mu: folding replaces the file
+	folded int64           // how large the last fold left the file; guarded by mu
+	foldAt int64           // how large the file is before a fold that failed is tried again; guarded by mu
+	full   bool            // the last write found the disk full; guarded by mu
+	broken error           // why nothing can be added any more; guarded by mu
+	told   told            // guarded by mu
+	owed   map[string]bool // paths whose last change is in the store and may not be here; guarded by mu
 }
 
 // Open opens a journal for writing, and makes it when there is none. A record that a
