@@ -343,7 +343,7 @@ func TestLateNews(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.save("/f", "second", rewrite)
-	k.o.Follow.Apply(vfs.Event{Path: "/f", Info: first})
+	k.o.Follow.Apply(t.Context(), vfs.Event{Path: "/f", Info: first})
 	if got := k.text("/f"); got != "second" {
 		t.Errorf("after late news the file shows %q", got)
 	}

@@ -75,7 +75,7 @@ func (f *Follower) Watch(ctx context.Context, ready func()) {
 				f.WalkSoon()
 				return
 			}
-			f.Apply(e)
+			f.Apply(ctx, e)
 		})
 		f.watching.Store(false)
 		ready()
@@ -99,13 +99,16 @@ func (f *Follower) Watch(ctx context.Context, ready func()) {
 
 // Apply takes one event over. It runs on the writer's goroutine, and the write returns
 // after it: so the kernel knows of it by then.
-func (f *Follower) Apply(e vfs.Event) {
+func (f *Follower) Apply(ctx context.Context, e vfs.Event) {
 	f.events.Add(1)
 	c := tree.Now()
 	f.tree.Lock()
 	f.Reported(e.Path)
-	if !f.isBehind(e) {
+	switch f.ageOf(e) {
+	case news:
 		f.take(e, c)
+	case unclear:
+		f.clear(ctx, e, c)
 	}
 	f.sayHeld(c)
 	pending := f.notify.pending
@@ -122,22 +125,61 @@ func (f *Follower) Reported(path string) {
 	}
 }
 
-// isBehind reports whether an event is of a revision that what shows has replaced. A walk
-// may find a revision whose event, and those of the ones before it, are still to come:
-// shown, they would take everybody back for a moment. They come in order, so the first
-// that replaced what shows, or is of it, ends that; and after a gap there is no saying.
-// The tree's lock is held.
-func (f *Follower) isBehind(e vfs.Event) bool {
+// age is how an event stands to what shows.
+type age int
+
+const (
+	news    age = iota
+	older       // it is of a revision that what shows has replaced
+	unclear     // it does not say
+)
+
+// ageOf says how an event stands to what shows. A walk may find a revision whose event,
+// and those of the ones before it, are still to come: shown, they would take everybody
+// back for a moment. They come in order, so the first that replaced what shows, or is of
+// it, ends that; and after a gap there is no saying. The tree's lock is held.
+func (f *Follower) ageOf(e vfs.Event) age {
 	shown := f.tree.FileAt(e.Path)
-	if shown == nil || shown.Ahead == 0 {
-		return false
+	switch {
+	case shown == nil || shown.Ahead == 0 || e.Info.Revision == shown.Rev:
+	case shown.Ahead != f.stretch:
+	case e.Old == nil:
+		return unclear
+	case e.Old.Revision != shown.Rev:
+		return older
 	}
-	if shown.Ahead == f.stretch && e.Old != nil && e.Old.Revision != shown.Rev && e.Info.Revision != shown.Rev {
-		return true
+	if shown != nil {
+		shown.Ahead = 0
 	}
-	shown.Ahead = 0
-	return false
+	return news
 }
+
+// clear shows what the store has by now in the place of an event that does not say what
+// it replaced; the event itself, where the store does not answer. The tree's lock is
+// held, but not while the store is asked.
+func (f *Follower) clear(ctx context.Context, e vfs.Event, c *tree.Changes) {
+	before := f.tree.FileAt(e.Path)
+	f.tree.Unlock()
+	asking, cancel := context.WithTimeout(ctx, clearBound)
+	info, err := vfs.Stat(asking, f.backend, e.Path)
+	cancel()
+	f.tree.Lock()
+	switch {
+	case f.tree.FileAt(e.Path) != before: // a reader was told later than this
+		return
+	case err == nil:
+		e = vfs.Event{Path: e.Path, Info: info}
+	case errors.Is(err, vfs.ErrNotFound):
+		e = vfs.Event{Path: e.Path, Info: vfs.Info{Path: e.Path}}
+	}
+	f.take(e, c)
+	if shown := f.tree.FileAt(e.Path); err == nil && shown != nil {
+		shown.Ahead = f.stretch // the events until then are still to come
+	}
+}
+
+// clearBound is how long a writer waits for the store's answer to that.
+const clearBound = time.Second
 
 // take shows a change, unless the upper layer deals with it. The tree's lock is held.
 func (f *Follower) take(e vfs.Event, c *tree.Changes) {

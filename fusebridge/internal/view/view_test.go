@@ -27,6 +27,7 @@ type hooked struct {
 	*memfs.FS
 	listed func()                                         // behind the making of a page
 	read   func(ctx context.Context, path string) error   // before a read; an error is the call's
+	stat   func() error                                   // behind the answer for one file; an error takes its place
 	page   func(p vfs.Page) vfs.Page                      // what a page becomes
 	route  func(path string) (route vfs.Route, err error) // what is said of a place
 }
@@ -49,6 +50,16 @@ func (h *hooked) Read(ctx context.Context, path string) (vfs.File, error) {
 		}
 	}
 	return h.FS.Read(ctx, path)
+}
+
+func (h *hooked) Stat(ctx context.Context, path string) (vfs.Info, error) {
+	info, err := h.FS.Stat(ctx, path)
+	if h.stat != nil {
+		if err := h.stat(); err != nil {
+			return vfs.Info{}, err
+		}
+	}
+	return info, err
 }
 
 func (h *hooked) Route(_ context.Context, path string) (vfs.Route, error) {
@@ -214,6 +225,100 @@ func TestWalkAheadOfStream(t *testing.T) {
 		if d.tell(events[len(events)-1]); text(v, "/f") != "7" {
 			t.Errorf("gap %v: after the last event it shows %q", gap, text(v, "/f"))
 		}
+	}
+}
+
+// TestEventThatDoesNotSayWhatItReplaced: of a new file, and of another process, an event
+// does not say what was there. Where a walk is ahead of it, the store is asked; where
+// that does not answer, or a gap of the stream is between, the event shows.
+func TestEventThatDoesNotSayWhatItReplaced(t *testing.T) {
+	d := &delayed{hooked: newHooked(t, map[string]string{"/stays": "x"})}
+	var events []vfs.Event
+	write := func(text string) {
+		old, _ := vfs.Stat(t.Context(), d.FS, "/f")
+		info, err := vfs.Write(t.Context(), d.FS, "/f", text, old.Revision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, vfs.Event{Path: "/f", Info: info})
+	}
+	write("new")
+	write("2")
+	v := newView(t, d)
+	away := false
+	d.stat = func() error {
+		if away {
+			return vfs.ErrUnavailable
+		}
+		return nil
+	}
+	tell := func(e vfs.Event, want string) {
+		t.Helper()
+		if d.tell(e); text(v, "/f") != want {
+			t.Errorf("after an event of revision %q shows %q, want %q", e.Info.Revision, text(v, "/f"), want)
+		}
+	}
+	tell(events[0], "2")
+	tell(events[1], "2")
+	write("3") // what shows is as old as the events are by now
+	tell(events[2], "3")
+	if err := v.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	write("4")
+	write("5")
+	if err := v.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tell(events[3], "5")
+	write("6")
+	tell(events[3], "6") // the event for that comes later
+	tell(events[4], "6")
+	if err := vfs.Remove(t.Context(), d.FS, "/f", events[5].Info.Revision); err != nil {
+		t.Fatal(err)
+	}
+	tell(events[4], syscall.ENOENT.Error())
+	tell(vfs.Event{Path: "/f", Info: vfs.Info{Path: "/f"}}, syscall.ENOENT.Error())
+	write("7")
+	if err := v.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	write("8")
+	away = true
+	d.tell(events[7])
+	away = false
+	if got := text(v, "/f"); got != "8" {
+		t.Errorf("where the store is not asked, shows %q", got)
+	}
+}
+
+// TestReaderIsAheadOfEvent: while the store is asked what an event does not say, a reader
+// may find something newer, which stays.
+func TestReaderIsAheadOfEvent(t *testing.T) {
+	d := &delayed{hooked: newHooked(t, map[string]string{"/f": "1"})}
+	d.route = func(string) (vfs.Route, error) { return vfs.Route{Prefix: "/", Shared: true}, nil }
+	v := newView(t, d)
+	entry, _ := lookup(v, "/f")
+	if got := readNode(v, entry.NodeId, nil); got != "1" {
+		t.Fatal(got)
+	}
+	agent(t, d.FS, "/f", "2")
+	info, err := vfs.Stat(t.Context(), d.FS, "/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.stat = func() error {
+		d.stat = nil
+		agent(t, d.FS, "/f", "3")
+		in := fuse.OpenIn{InHeader: fuse.InHeader{NodeId: entry.NodeId}}
+		if status := v.Open(nil, &in, &fuse.OpenOut{}); status != fuse.Status(syscall.ESTALE) {
+			t.Errorf("opening what is replaced: %v", status)
+		}
+		return nil
+	}
+	d.tell(vfs.Event{Path: "/f", Info: info})
+	if got := text(v, "/f"); got != "3" || d.stat != nil {
+		t.Errorf("shows %q", got)
 	}
 }
 
