@@ -38,3 +38,7 @@ func (s *FS) WatchUnpolled(ctx context.Context, fn func(vfs.Event)) error {
 
 // SetLongest bounds how long a change and its triggers may run.
 func (s *FS) SetLongest(d time.Duration) { s.db.longest = d }
+
+// EndStat takes the statement of Stat from the store, so that it tells only what it knows
+// without one.
+func (s *FS) EndStat() error { return s.db.h.info.Close() }

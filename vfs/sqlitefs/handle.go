@@ -59,6 +59,7 @@ type handle struct {
 	w                            writer
 	private                      string    // the folder of a private copy, "" without one
 	id                           *identity // nil where it need not stay what it is, as a private copy
+	recent                       recent
 }
 
 // writer is what changes the table: one connection of its own, or the pool when

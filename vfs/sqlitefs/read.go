@@ -22,6 +22,7 @@ func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) {
 		return vfs.File{}, err
 	}
 	defer s.db.release()
+	stamp, stamped := h.stamp()
 	stmt := h.file
 	select {
 	case s.db.turn <- struct{}{}: // no one writes; every other connection forgets its pages at a write
@@ -35,6 +36,9 @@ func (s *FS) Read(ctx context.Context, path string) (vfs.File, error) {
 	}
 	if err != nil {
 		return vfs.File{}, err
+	}
+	if stamped {
+		h.note(stamp, s.space.name, f.Info)
 	}
 	return f.File, nil
 }
@@ -104,7 +108,17 @@ func (s *FS) Stat(ctx context.Context, path string) (vfs.Info, error) {
 		return vfs.Info{}, err
 	}
 	defer s.db.release()
-	return s.stat(ctx, h, path)
+	stamp, stamped := h.stamp()
+	if stamped {
+		if info, found := h.recent.find(stamp, recentKey{s.space.name, path}); found {
+			return info, nil
+		}
+	}
+	info, err := s.stat(ctx, h, path)
+	if err == nil && stamped {
+		h.note(stamp, s.space.name, info)
+	}
+	return info, err
 }
 
 func (s *FS) stat(ctx context.Context, h *handle, path string) (vfs.Info, error) {

@@ -38,6 +38,7 @@ func (s *FS) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResult, e
 	if len(paths) == 0 {
 		return nil, nil
 	}
+	stamp, stamped := h.stamp()
 	stmt := h.batch
 	select {
 	case s.db.turn <- struct{}{}: // as in Read
@@ -53,7 +54,21 @@ func (s *FS) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResult, e
 	if err != nil {
 		return nil, err
 	}
+	if stamped {
+		h.note(stamp, s.space.name, found(results)...)
+	}
 	return results, nil
+}
+
+// found returns what was found of the files of a batch.
+func found(results []vfs.ReadResult) []vfs.Info {
+	infos := make([]vfs.Info, 0, len(results))
+	for _, r := range results {
+		if r.Err == nil {
+			infos = append(infos, r.File.Info)
+		}
+	}
+	return infos
 }
 
 // batch reads by a statement of selectBatch.

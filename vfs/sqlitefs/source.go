@@ -169,6 +169,7 @@ func (s *source) open(ctx context.Context, how access) (*handle, error) {
 		return nil, err
 	}
 	h.private = private
+	h.recent.fixed = how != live
 	return h, nil
 }
 
