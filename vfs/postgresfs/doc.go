@@ -24,9 +24,9 @@
 //
 // Each namespace has a counter, which a change locks until its commit, and a log with
 // those numbers; so the log is in the order of commits and has no gaps. Watchers read
-// it when they are notified, which a writer's program does after the commit, and once a
-// second in any case; a restart of the
-// server, a failover or a cut connection loses no event. Behind a pooler that shares
+// it when they are notified, which a writer's program does after the commit if anyone
+// listens, and once a second in any case; a restart of the server, a failover or a cut
+// connection loses no event. Behind a pooler that shares
 // connections between transactions notifications do not arrive: then the log is read
 // every Options.PollInterval.
 //

@@ -25,3 +25,6 @@ func (s *FS) SetLeaders(n int) {
 	defer g.mu.Unlock()
 	g.leaders = n
 }
+
+// Flush returns when the notifications of the changes that were made are sent.
+func (s *FS) Flush() { s.db.notifier.flush() }

@@ -39,7 +39,7 @@ const changeAll = `with g as (
 		select $1::text, n.seq - m.total + m.nr, g.key, g.revision, g.mtime, octet_length(g.content), g.old, g.tag
 		from n, (select tag, row_number() over () as nr, count(*) over () as total from made) m join g on g.tag = m.tag
 		returning seq, tag)
-	select tag, seq from c`
+	select tag, seq, ` + othersListen + ` from c`
 
 // group gathers the changes of a namespace that come while others are under way. The
 // counter of the namespace is locked until the server's disk has a transaction, so one
@@ -75,7 +75,7 @@ type member struct {
 // verdict is what a writer is told of its change.
 type verdict struct {
 	kind verdictKind
-	seq  int64     // of decided: 0 when the file was not at the revision
+	done outcome   // of decided
 	with []*member // of lead: the changes to make, its own first
 }
 
@@ -139,24 +139,24 @@ func (g *group) pass() {
 }
 
 // commit makes a change, alone or with others. Its results are those of apply.
-func (s *FS) commit(ctx context.Context, c *change) (seq int64, unknown bool, err error) {
+func (s *FS) commit(ctx context.Context, c *change) (done outcome, unknown bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return 0, false, err
+		return outcome{}, false, err
 	}
-	held, done := patient(ctx, s.db.opts.Timeout)
-	defer done()
+	held, release := patient(ctx, s.db.opts.Timeout)
+	defer release()
 	g := &s.space.group
 	m := g.join(c)
 	v, err := s.await(ctx, held, m)
 	if err != nil {
-		return 0, v.kind == doubtful, err
+		return outcome{}, v.kind == doubtful, err
 	}
 	if v.kind == lead {
 		defer g.pass()
 		v = s.lead(held, v.with)
 	}
 	if v.kind == decided {
-		return v.seq, false, nil
+		return v.done, false, nil
 	}
 	return s.apply(ctx, held, c, v.kind == doubtful)
 }
@@ -206,9 +206,9 @@ func (s *FS) lead(held context.Context, with []*member) verdict {
 	if len(with) == 1 {
 		return verdict{kind: alone}
 	}
-	seqs, err := s.applyAll(held, with)
+	outcomes, err := s.applyAll(held, with)
 	if err != nil && fateOf(err) == clash && s.db.again(err) {
-		seqs, err = s.applyAll(held, with)
+		outcomes, err = s.applyAll(held, with)
 	}
 	kind := decided
 	switch {
@@ -219,14 +219,14 @@ func (s *FS) lead(held context.Context, with []*member) verdict {
 		kind = alone
 	}
 	for _, m := range with[1:] {
-		m.said <- verdict{kind: kind, seq: seqs[m.c.tag]}
+		m.said <- verdict{kind: kind, done: outcomes[m.c.tag]}
 	}
-	return verdict{kind: kind, seq: seqs[with[0].c.tag]}
+	return verdict{kind: kind, done: outcomes[with[0].c.tag]}
 }
 
-// applyAll sends a group once. It returns the number of each change that was made, by
+// applyAll sends a group once. It returns the outcome of each change that was made, by
 // tag.
-func (s *FS) applyAll(held context.Context, with []*member) (map[int64]int64, error) {
+func (s *FS) applyAll(held context.Context, with []*member) (map[int64]outcome, error) {
 	conn, err := s.db.acquire(held)
 	if err != nil {
 		return nil, err
@@ -243,11 +243,12 @@ func (s *FS) applyAll(held context.Context, with []*member) (map[int64]int64, er
 		times, tags = append(times, m.c.mtime), append(tags, m.c.tag)
 	}
 	args := []any{s.space.name, keys, contents, olds, revisions, times, tags}
-	made := map[int64]int64{}
+	made := map[int64]outcome{}
 	scan := func(rows pgx.Rows) error {
-		var tag, seq int64
-		_, err := pgx.ForEachRow(rows, []any{&tag, &seq}, func() error {
-			made[tag] = seq
+		var tag int64
+		var done outcome
+		_, err := pgx.ForEachRow(rows, []any{&tag, &done.seq, &done.heard}, func() error {
+			made[tag] = done
 			return nil
 		})
 		return err

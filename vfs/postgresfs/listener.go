@@ -138,6 +138,9 @@ func (l *listener) session(ctx context.Context, d *database) error {
 	if _, err := conn.Exec(ctx, `listen `+channel); err != nil {
 		return err
 	}
+	if err := announce(ctx, conn); err != nil {
+		return err
+	}
 	l.rouseAll() // for what came before
 	proof := fmt.Sprintf(":%d", rand.Uint64())
 	var asked sync.WaitGroup
@@ -152,6 +155,21 @@ func (l *listener) session(ctx context.Context, d *database) error {
 	}
 }
 
+// announce has writers notify. One that looks at this moment has the lock; where another
+// program keeps it, all writers notify.
+func announce(ctx context.Context, conn *pgx.Conn) error {
+	shared := false
+	for try := 0; !shared && try < 100; try++ {
+		if try > 0 {
+			wait(ctx, time.Millisecond)
+		}
+		if err := conn.QueryRow(ctx, beListening).Scan(&shared); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // next waits for one notification, or tries whether the connection is still there.
 func (l *listener) next(ctx context.Context, d *database, conn *pgx.Conn) error {
 	waiting, cancel := context.WithTimeout(ctx, pingAfter)
@@ -160,7 +178,9 @@ func (l *listener) next(ctx context.Context, d *database, conn *pgx.Conn) error 
 	cancel()
 	switch {
 	case err == nil:
-		l.hears.Store(true)
+		if !l.hears.Swap(true) {
+			l.rouseAll() // for what was under way when writers learned that someone listens
+		}
 		l.heard(n.Payload, d.notifier.sender)
 		return nil
 	case ctx.Err() != nil || !over:

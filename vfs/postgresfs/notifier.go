@@ -28,6 +28,16 @@ func newNotifier() *notifier {
 	return &notifier{sender: rand.Int64(), pending: map[string]int64{}}
 }
 
+// While a program listens it shares the advisory lock listening, by which writers know
+// that someone is to be told: a notification costs as much as a change.
+const (
+	listening   = "7453295108183844866" // makeLock + 1
+	beListening = `select pg_try_advisory_lock_shared(` + listening + `)`
+	// othersListen takes the lock and gives it back. Where two do that at one moment one
+	// of them takes the other for a listener, at the cost of a notification.
+	othersListen = `case when pg_try_advisory_lock(` + listening + `) then not pg_advisory_unlock(` + listening + `) else true end`
+)
+
 const notifyAll = `select pg_notify('` + channel + `', p) from unnest($1::text[]) p`
 
 // tell has a change told soon.

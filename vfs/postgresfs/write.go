@@ -17,8 +17,9 @@ import (
 
 // A change is one statement: the file's row is changed where it is at the expected
 // revision; if so the namespace's counter goes up, which is locked until the commit, so
-// that numbers are without gaps and in the order of commits; and that is logged. The file's row comes first and the counter last, so that two
-// changes never wait for each other.
+// that numbers are without gaps and in the order of commits; and that is logged. The
+// file's row comes first and the counter last, so that two changes never wait for each
+// other. Its answer also says whether others are to be told.
 const (
 	insertFile = `with f as (
 		insert into goliath_files_v1 (ns, key, content, revision, mtime)
@@ -34,7 +35,7 @@ const (
 	c as (
 		insert into goliath_changes_v1 (ns, seq, key, revision, mtime, size, old, tag)
 		select $1::text, n.seq, $2::bytea, $4::bytea, $5::bigint, $6::bigint, $3::bytea, $7::bigint from n returning seq)
-	select seq from c`
+	select seq, ` + othersListen + ` from c`
 	// selectDone finds a change of which its writer was not told.
 	selectDone = `select seq from goliath_changes_v1 where ns = $1::text and tag = $2::bigint order by seq desc limit 1`
 )
@@ -122,17 +123,19 @@ func (s *FS) change(ctx context.Context, c *change) (made bool, err error) {
 	}
 	s.space.begin(c.tag, old)
 	defer s.space.finish(c.tag)
-	seq, unknown, err := s.commit(ctx, c)
+	done, unknown, err := s.commit(ctx, c)
 	switch {
 	case unknown:
 		s.space.overflow()
 		return false, err
-	case err != nil || seq == 0:
+	case err != nil || done.seq == 0:
 		return false, err
 	}
-	s.db.notifier.tell(s.db, s.space.name, seq)
-	s.tell(seq, c, old)
-	if seq%pruneEvery == 0 {
+	if done.heard {
+		s.db.notifier.tell(s.db, s.space.name, done.seq)
+	}
+	s.tell(done.seq, c, old)
+	if done.seq%pruneEvery == 0 {
 		s.db.run(func(ctx context.Context) { s.prune(ctx) })
 	}
 	return true, nil
@@ -173,18 +176,23 @@ func patient(ctx context.Context, most time.Duration) (context.Context, func()) 
 	return held, func() { stop(); cancel() }
 }
 
-// apply has the server make a change, once. It returns the number of the change, 0 when
-// the file was not at the revision. After unknown it may have been made or not. doubt
+// outcome is what the server says of a change.
+type outcome struct {
+	seq   int64 // its number, 0 when the file was not at the revision
+	heard bool  // someone listens for notifications
+}
+
+// apply has the server make a change, once. After unknown it may have been made or not. doubt
 // says that it may have been made before.
 //
 // A statement whose answer was lost is sent again: if the first was carried out, the
 // second finds another revision than it expects, and the log has the tag of the first.
-func (s *FS) apply(ctx, held context.Context, c *change, doubt bool) (seq int64, unknown bool, err error) {
+func (s *FS) apply(ctx, held context.Context, c *change, doubt bool) (done outcome, unknown bool, err error) {
 	var why error
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		seq, err = s.attempt(ctx, held, c, doubt)
+		done, err = s.attempt(ctx, held, c, doubt)
 		if err == nil {
-			return seq, false, nil
+			return done, false, nil
 		}
 		why = telling(why, err)
 		fate := fateOf(err)
@@ -197,7 +205,7 @@ func (s *FS) apply(ctx, held context.Context, c *change, doubt bool) (seq int64,
 	if doubt {
 		err = unknownOutcome(err)
 	}
-	return 0, doubt, err
+	return outcome{}, doubt, err
 }
 
 func unknownOutcome(err error) error {
@@ -205,7 +213,7 @@ func unknownOutcome(err error) error {
 }
 
 // attempt sends a change once.
-func (s *FS) attempt(ctx, held context.Context, c *change, doubt bool) (seq int64, err error) {
+func (s *FS) attempt(ctx, held context.Context, c *change, doubt bool) (done outcome, err error) {
 	until, _ := held.Deadline()
 	waiting, cancel := context.WithDeadline(ctx, until) // for a connection only as long as the caller waits
 	defer cancel()
@@ -214,26 +222,27 @@ func (s *FS) attempt(ctx, held context.Context, c *change, doubt bool) (seq int6
 	}
 	conn, err := s.db.acquire(waiting)
 	if err != nil {
-		return 0, err
+		return outcome{}, err
 	}
 	defer conn.Release()
 	if err := s.db.ensure(held, conn); err != nil {
-		return 0, notYet(err)
+		return outcome{}, notYet(err)
 	}
 	query, args := c.sql(s.space.name)
 	if s.db.explicit.Load() {
 		err = explicitly(held, conn, query, args, func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&seq}, func() error { return nil })
+			_, err := pgx.ForEachRow(rows, []any{&done.seq, &done.heard}, func() error { return nil })
 			return err
 		})
 	} else {
-		err = conn.QueryRow(held, query, args...).Scan(&seq)
+		err = conn.QueryRow(held, query, args...).Scan(&done.seq, &done.heard)
 	}
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) || seq > 0 || !doubt {
-		return seq, s.db.upgraded(held, conn, made(err))
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) || done.seq > 0 || !doubt {
+		return done, s.db.upgraded(held, conn, made(err))
 	}
-	err = conn.QueryRow(held, selectDone, s.space.name, c.tag).Scan(&seq)
-	return seq, made(err)
+	done.heard = true // for all that is known
+	err = conn.QueryRow(held, selectDone, s.space.name, c.tag).Scan(&done.seq)
+	return done, made(err)
 }
 
 // made leaves out the error that there is no row, which says that nothing was done.
