@@ -31,9 +31,17 @@ type answer struct {
 	Failed  string
 }
 
-// lookForOthers is the process: the mounting one must not look into its own mount.
+// lookForOthers is the process: the mounting one must not look into its own mount. Of
+// what it has read it has some open on, as a pager or an editor does.
 func lookForOthers(in io.Reader, out io.Writer) error {
 	asks, answers := json.NewDecoder(in), json.NewEncoder(out)
+	var open [3]*os.File
+	defer func() {
+		for _, f := range open {
+			f.Close()
+		}
+	}()
+	n := 0
 	for {
 		var q ask
 		if err := asks.Decode(&q); err != nil {
@@ -43,7 +51,11 @@ func lookForOthers(in io.Reader, out io.Writer) error {
 		var err error
 		if q.Text == "" {
 			var data []byte
-			data, err = os.ReadFile(q.Name)
+			open[n%len(open)].Close()
+			if open[n%len(open)], err = os.Open(q.Name); err == nil {
+				data, err = io.ReadAll(open[n%len(open)])
+			}
+			n++
 			a.Text = string(data)
 		} else {
 			err = overwrite(q.Name, q.Text)
@@ -77,6 +89,21 @@ func overwrite(name, text string) error {
 type developer struct {
 	dir string
 	p   *process
+}
+
+// newDeveloper starts one, who ends with the test.
+func newDeveloper(t *testing.T, dir string) developer {
+	p, err := job{Role: "look"}.start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.in.Close()
+		if err := p.cmd.Wait(); err != nil {
+			t.Errorf("the developer's process: %v", err)
+		}
+	})
+	return developer{dir, p}
 }
 
 func (d developer) ask(q ask) (answer, error) {
@@ -136,20 +163,12 @@ func TestThroughAMount(t *testing.T) {
 					if err != nil {
 						t.Skipf("there is no mounting here: %v", err)
 					}
-					p, err := job{Role: "look"}.start()
-					if err != nil {
-						t.Fatal(err)
-					}
 					t.Cleanup(func() {
-						p.in.Close()
-						if err := p.cmd.Wait(); err != nil {
-							t.Errorf("the developer's process: %v", err)
-						}
 						if err := s.Unmount(); err != nil {
 							t.Error(err)
 						}
 					})
-					d := developer{dir, p}
+					d := newDeveloper(t, dir)
 					return world{client: same(b), join: func(ctx context.Context, h *history, l load) { d.work(ctx, t, h, l, writes) }}
 				})
 			})
