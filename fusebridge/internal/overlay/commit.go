@@ -76,7 +76,7 @@ func (o *Overlay) lose(d *draft, why fuse.Status) {
 	if d.state == Refused {
 		d.why = why
 	}
-	o.sights.forget(d.file.Path) // its writer is told, and may insist
+	o.sights.told(d.file.Path)
 	o.Tree.Unlock()
 	o.preserve(d, syscall.Errno(why))
 	o.Follow.WalkSoon() // the winner may not be known here yet

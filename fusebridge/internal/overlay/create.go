@@ -17,7 +17,7 @@ import (
 // Create makes a file that lives in memory until its first commit.
 func (o *Overlay) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
 	o.Count(view.ReqCreate)
-	fresh := in.Flags&syscall.O_EXCL != 0
+	fresh, process := in.Flags&syscall.O_EXCL != 0, o.who.of(in.Pid)
 	ctx, status := o.mayCreate(cancel, in.NodeId, name, isTemporary(name, fresh))
 	if status != fuse.OK {
 		return status
@@ -28,6 +28,9 @@ func (o *Overlay) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string,
 	if status == fuse.OK && found == nil {
 		out.Fh, out.OpenFlags = o.addHandle(d), fuse.FOPEN_KEEP_CACHE
 		d.uses--
+		if d.state != Temporary {
+			o.sights.see(process, d.file)
+		}
 		o.EnterFile(d.file, &out.EntryOut) // before an agent can replace it, so that the kernel is told when one does
 	}
 	if found != nil { // it came since the kernel looked
@@ -37,7 +40,7 @@ func (o *Overlay) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string,
 	if status != fuse.OK || found == nil {
 		return status
 	}
-	status = o.openWrite(ctx, found, in.Pid, in.Flags, &out.OpenOut)
+	status = o.openWrite(ctx, found, process, in.Flags, &out.OpenOut)
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
 	if status == fuse.OK {

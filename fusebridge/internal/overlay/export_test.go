@@ -9,3 +9,6 @@ var (
 	WritesInode = writes
 	StartIn     = startIn
 )
+
+// MostSights is how many openings are remembered.
+const MostSights = mostSights

@@ -28,8 +28,8 @@ func (o *Overlay) makeTemporary(ctx *view.Context, m move) fuse.Status {
 	o.Tree.Lock()
 	status := m.draft.whole()
 	if f := m.from; status == fuse.OK && f.Rev != "" && o.mayReplace(m.process, f) != f.Rev {
-		o.sights.forget(f.Path) // it is told, and may insist
-		status = fuse.EBUSY     // what comes in its place was made from an older text
+		o.sights.told(f.Path)
+		status = fuse.EBUSY // what comes in its place was made from an older text
 	}
 	if m.targetDraft != nil {
 		for _, s := range o.behind(m.targetDraft) {

@@ -107,7 +107,7 @@ func (o *Overlay) notInstalled(in *installation, err error) fuse.Status {
 	}
 	o.conflicts.preserve(in.path, in.text, err) // a second copy: the file under its old name has it
 	o.Tree.Lock()
-	o.sights.forget(in.path) // its author is told, and may insist
+	o.sights.told(in.path)
 	o.Tree.Unlock()
 	o.Follow.WalkSoon() // the winner may not be known here yet
 	return fuse.EBUSY   // ESTALE would make the kernel try again, and overwrite what won
@@ -129,8 +129,9 @@ func (o *Overlay) installed(in *installation) {
 	o.unhide(f)
 	o.standFor(in.draft, in.path, in.info, in.text, in.changes)
 	in.draft.install(in.changes)
+	f.Path = in.path
+	o.sights.see(in.process, f)
 	if in.claim.passed { // the agent was quicker
-		f.Path = in.path
 		if f.Known() {
 			f.Pinned = &in.text
 		}

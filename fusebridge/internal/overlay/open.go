@@ -113,31 +113,37 @@ func (o *Overlay) current(ctx *view.Context, d *draft) fuse.Status {
 // replaceBy sets what the text that a process begins anew is to replace. The tree's
 // lock is held.
 func (o *Overlay) replaceBy(d *draft, process uint32) fuse.Status {
-	if d.state == Temporary || d.state == Unlinked || d.file.Rev == "" {
+	if d.state == Temporary || d.state == Unlinked {
 		return fuse.OK
 	}
-	rev := o.mayReplace(process, d.file)
-	switch {
-	case rev == d.file.Rev:
-		return fuse.OK
-	case len(d.handles) > 0:
-		return fuse.EBUSY // others write it, and are not to lose with this one
+	if d.file.Rev != "" {
+		rev := o.mayReplace(process, d.file)
+		switch {
+		case len(d.handles) == 0, d.state == Refused: // those who write it have been told
+			d.base = rev
+		case rev != d.file.Rev:
+			return fuse.EBUSY // others write it, and are not to lose with this one
+		}
 	}
-	d.base = rev
+	o.sights.see(process, d.file)
 	return fuse.OK
 }
 
-// mayReplace returns the revision that a process may replace in the place of a file:
-// the one that it saw there last, and else what is there. The tree's lock is held.
+// mayReplace returns the revision that a process may replace in the place of a file: the
+// one that it saw there last, and else what is there. Where it may have seen an older one,
+// and that is not remembered any more, it is none, so that it is refused; once, for it is
+// told. The tree's lock is held.
 func (o *Overlay) mayReplace(process uint32, f *tree.File) vfs.Revision {
-	saw := o.sights.last(process, f.Path, f)
+	saw, age := o.sights.last(process, f.Path, f)
 	switch {
-	case saw == nil:
-		return f.Rev
-	case saw.Path == f.Path && saw.Rev != "":
+	case saw != nil && saw.Path == f.Path && saw.Rev != "":
 		return saw.Rev
-	case o.hidden[f.Path].now == saw: // it was renamed to a temporary name
+	case saw != nil && o.hidden[f.Path].now == saw: // it was renamed to a temporary name
 		return o.hidden[f.Path].rev
+	case o.Tree.CameWithin(f, age):
+		o.opts.Logger.Warn("a process is refused once, for it is not remembered whether it knows what the agent made of a file since it started", "path", f.Path, "process", process)
+		o.sights.see(process, f)
+		return ""
 	}
 	return f.Rev
 }

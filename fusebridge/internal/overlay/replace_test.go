@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"syscall"
 	"testing"
@@ -96,96 +95,6 @@ func TestRenameIsOneStep(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestWhatWasSeenMayBeReplaced: a process that read a file replaces what it read, and
-// nothing that the agent wrote since, by whichever way; it is told, and its bytes are
-// kept. Others, and itself when it insists, are free.
-func TestWhatWasSeenMayBeReplaced(t *testing.T) {
-	stale := fuse.Status(syscall.ESTALE)
-	ways := []struct {
-		name    string
-		replace func(k *kernel) fuse.Status
-		want    fuse.Status // when it loses
-		kept    []string    // then
-	}{
-		{"rename", func(k *kernel) fuse.Status {
-			if status := k.save("/new", "mine", makeNew); status != fuse.OK {
-				return status
-			}
-			return k.rename("/new", "/f")
-		}, fuse.EBUSY, []string{"mine"}},
-		{"sed -i", func(k *kernel) fuse.Status {
-			if status := k.save("/sedAb12cd", "mine", makeNew); status != fuse.OK {
-				return status
-			}
-			return k.rename("/sedAb12cd", "/f")
-		}, fuse.EBUSY, []string{"mine"}},
-		{"open with w", func(k *kernel) fuse.Status { return k.save("/f", "mine", rewrite) }, stale, []string{"mine"}},
-		{"a backup first", func(k *kernel) fuse.Status {
-			if status := k.rename("/f", "/f~"); status != fuse.OK {
-				return status
-			}
-			return k.save("/f", "mine", makeNew)
-		}, fuse.EBUSY, []string{}}, // before it has typed
-	}
-	steps := []struct {
-		name  string
-		do    func(t *testing.T, k *kernel, b vfs.Backend)
-		loses bool
-	}{
-		{"it read, the agent wrote", func(t *testing.T, k *kernel, b vfs.Backend) { k.text("/f"); agent(t, b, "/f", "the agent's") }, true},
-		{"the agent wrote, it read", func(t *testing.T, k *kernel, b vfs.Backend) { agent(t, b, "/f", "the agent's"); k.text("/f") }, false},
-		{"it never read", func(t *testing.T, k *kernel, b vfs.Backend) { agent(t, b, "/f", "the agent's") }, false},
-		{"another process read", func(t *testing.T, k *kernel, b vfs.Backend) {
-			k.as(os.Getppid()).text("/f")
-			agent(t, b, "/f", "the agent's")
-		}, false},
-		{"it read, it wrote", func(_ *testing.T, k *kernel, _ vfs.Backend) { k.text("/f"); k.save("/f", " and", appendTo) }, false},
-		{"it read, another process wrote", func(_ *testing.T, k *kernel, _ vfs.Backend) {
-			k.text("/f")
-			k.as(os.Getppid()).save("/f", "theirs", rewrite)
-		}, false},
-		{"it read, another process renamed over it", func(_ *testing.T, k *kernel, _ vfs.Backend) {
-			k.text("/f")
-			other := k.as(os.Getppid())
-			other.save("/g", "theirs", rewrite)
-			other.rename("/g", "/f")
-		}, false},
-		{"it read, the agent wrote, it was told", func(t *testing.T, k *kernel, b vfs.Backend) {
-			k.text("/f")
-			agent(t, b, "/f", "the agent's")
-			if k.save("/f", "mine", rewrite) != stale {
-				t.Error("it was not told")
-			}
-		}, false},
-	}
-	for _, way := range ways {
-		for _, step := range steps {
-			t.Run(way.name+"/"+step.name, func(t *testing.T) {
-				mem := newMem(t, map[string]string{"/f": "old"})
-				k := newKernel(t, mem, overlay.Options{})
-				step.do(t, k, mem)
-				keptBefore := len(k.kept())
-				want, text, kept := fuse.OK, "mine", []string{}
-				if step.loses {
-					want, text, kept = way.want, "the agent's", way.kept
-				}
-				if got := way.replace(k); got != want {
-					t.Errorf("it is told %v, want %v", got, want)
-				}
-				if got := stored(t, mem)["/f"]; got != text {
-					t.Errorf("the store has %q, want %q", got, text)
-				}
-				if got := k.text("/f"); got != text {
-					t.Errorf("the mount shows %q, want %q", got, text)
-				}
-				if diff := cmp.Diff(kept, k.kept()[keptBefore:]); diff != "" {
-					t.Errorf("kept aside (-want +got):\n%s", diff)
-				}
-			})
-		}
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 type sights struct {
 	byPath map[string]map[uint32]*list.Element // by path and process
 	order  *list.List                          // of sight, the latest in front
+	lost   time.Duration                       // when the latest of those was had that are not remembered any more
 }
 
 // sight is what a process saw of a path. The node stands for the revision that it was
@@ -28,7 +29,7 @@ type sights struct {
 type sight struct {
 	path    string
 	process uint32
-	file    *tree.File
+	file    *tree.File    // nil where it may replace whatever is there
 	at      time.Duration // since the start of the system
 }
 
@@ -42,7 +43,7 @@ func newSights() *sights {
 	return &sights{byPath: map[string]map[uint32]*list.Element{}, order: list.New()}
 }
 
-// see notes that a process opened a file and so knows what is in it.
+// see notes that a process opened or wrote a file and so knows what is in it.
 func (s *sights) see(process uint32, f *tree.File) {
 	if process == outside {
 		return
@@ -57,54 +58,65 @@ func (s *sights) see(process uint32, f *tree.File) {
 	}
 	seen[process] = s.order.PushFront(sight{f.Path, process, f, sinceBoot()})
 	if s.order.Len() > mostSights {
-		s.remove(s.order.Back())
+		s.lose(s.order.Back())
 	}
 }
 
-func (s *sights) remove(at *list.Element) {
+func (s *sights) lose(at *list.Element) {
 	old := s.order.Remove(at).(sight)
+	s.lost = old.at
 	seen := s.byPath[old.path]
 	if delete(seen, old.process); len(seen) == 0 {
 		delete(s.byPath, old.path)
 	}
 }
 
-// forget drops what is known of a path.
-func (s *sights) forget(path string) {
+// told notes that a process was refused, as what it saw of a path is old. It may insist,
+// and so may others.
+func (s *sights) told(path string) {
 	for _, at := range s.byPath[path] {
-		s.order.Remove(at)
+		at.Value = at.Value.(sight).of(nil)
 	}
-	delete(s.byPath, path)
 }
 
 // replaced notes that a process of this machine, and no agent, put another file in the
 // place of one: who saw that one may replace the other, too. now is nil where nothing
 // took its place.
 func (s *sights) replaced(path string, old, now *tree.File) {
-	for process, at := range s.byPath[path] {
-		saw := at.Value.(sight)
-		switch {
-		case saw.file != old:
-		case now == nil:
-			s.remove(at)
-		default:
-			saw.file = now
-			s.byPath[path][process].Value = saw
+	for _, at := range s.byPath[path] {
+		if saw := at.Value.(sight); saw.file != nil && saw.file == old {
+			at.Value = saw.of(now)
 		}
 	}
 }
 
-// last returns what a process saw last of a path, nil if nothing. It looks into the
-// system only where that is another node than now.
-func (s *sights) last(process uint32, path string, now *tree.File) *tree.File {
+// of is the sight of another file.
+func (s sight) of(f *tree.File) sight {
+	s.file = f
+	return s
+}
+
+// last returns what a process saw last of a path, nil if nothing that is another node than
+// now. It looks into the system only where the answer depends on that. Where it may be
+// lost, age is how long the process has run; else it is 0.
+func (s *sights) last(process uint32, path string, now *tree.File) (saw *tree.File, age time.Duration) {
+	if process == outside {
+		return nil, 0
+	}
 	at := s.byPath[path][process]
-	if at == nil {
-		return nil
+	switch {
+	case at == nil && s.lost == 0:
+		return nil, 0
+	case at == nil:
+		if start := startOf(process); start <= s.lost {
+			age = sinceBoot() - start
+		}
+		return nil, age
 	}
-	if saw := at.Value.(sight); saw.file != now && saw.at >= startOf(process) {
-		return saw.file
+	if saw := at.Value.(sight); saw.file != nil && saw.file != now && saw.at >= startOf(process) {
+		return saw.file, 0
 	}
-	return nil
+	return nil, 0
 }
 
 // startOf returns when a process started; an earlier one may have had the same number.

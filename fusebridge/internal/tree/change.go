@@ -2,6 +2,7 @@ package tree
 
 import (
 	"strings"
+	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -17,8 +18,16 @@ func (t *Tree) Show(info vfs.Info, old *vfs.File, c *Changes) *File {
 		return e.file
 	}
 	f := NewFile(info, t.started)
+	if !t.settled.IsZero() {
+		f.came = c.now.Sub(t.settled)
+	}
 	t.put(d, name, f, old, c)
 	return f
+}
+
+// CameWithin reports whether a change of the store has brought f in the time before now.
+func (t *Tree) CameWithin(f *File, age time.Duration) bool {
+	return f.came > 0 && time.Since(t.settled)-f.came < age
 }
 
 // Hide takes the file at path away, and with it each directory left empty. old is as

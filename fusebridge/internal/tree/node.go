@@ -28,15 +28,16 @@ type File struct {
 	Rev     vfs.Revision // "" while it is in the mount's memory only
 	ModTime int64        // Unix nanoseconds
 
-	Size       int64   // bytes, -1 until the content has been seen
-	Edited     bool    // its attributes change with what is typed
-	Superseded bool    // no longer what Path shows
-	Pinned     *string // its content, for as long as it is superseded and referred to
-	Walk       uint32  // number of the last walk that found it
-	Ahead      uint32  // the stretch of the stream that may still tell of what it replaced, 0 for none
-	Given      bool    // the kernel was given its bytes before it asked for them
-	sent       uint32  // the round of its directory in which the kernel got its bytes unasked, plus one
-	counted    int64   // bytes counted in Tree.bytes
+	Size       int64         // bytes, -1 until the content has been seen
+	Edited     bool          // its attributes change with what is typed
+	Superseded bool          // no longer what Path shows
+	Pinned     *string       // its content, for as long as it is superseded and referred to
+	Walk       uint32        // number of the last walk that found it
+	Ahead      uint32        // the stretch of the stream that may still tell of what it replaced, 0 for none
+	Given      bool          // the kernel was given its bytes before it asked for them
+	came       time.Duration // after the first fill, when a change of the store brought it; 0 for what was there, or was made in the mount
+	sent       uint32        // the round of its directory in which the kernel got its bytes unasked, plus one
+	counted    int64         // bytes counted in Tree.bytes
 }
 
 // NewFile returns the node of a revision; started is the time of what has none.

@@ -17,6 +17,7 @@ type Tree struct {
 	nodes
 	root    *Dir
 	started time.Time     // the modification time of what has none
+	settled time.Time     // when the first fill ended, zero before
 	files   int64         // number of files shown
 	bytes   int64         // their size
 	changed chan struct{} // closed and replaced whenever a file is superseded
@@ -84,6 +85,7 @@ func (t *Tree) SetSize(f *File, size int64) {
 func (t *Tree) Settle() {
 	t.settle(t.root)
 	t.root.Lookups = 1
+	t.settled = time.Now()
 }
 
 func (t *Tree) settle(d *Dir) {
