@@ -22,7 +22,8 @@
 //
 // Who reads the files of a directory one after another has the next ones put into the
 // page cache unasked, read from the store together with the one that is asked for; see
-// Options.NoStoreAhead.
+// Options.NoStoreAhead. In a writable mount each file comes with its opening, and the
+// kernel still asks for every opening.
 //
 // # How it stays true
 //
@@ -91,7 +92,8 @@
 //     these alone; nothing else is taken or waited for under them.
 //
 // Bytes are sent ahead by one handler at a time, under none of these: the kernel waits
-// for another handler's answer to a read of the same page.
+// for another handler's answer to a read of the same page. Who has the gate of a draft has
+// waited for bytes of that file that were on their way; none follow while there is a draft.
 //
 // No notification is sent under 4 or 5, and none of a name from a handler or under a gate:
 // the kernel waits for our answers before it drops a name. A handler that sees a change

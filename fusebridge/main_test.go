@@ -43,6 +43,8 @@ func TestMain(m *testing.M) {
 var roles = map[string]func(args []string){
 	"append":  func(args []string) { appendUntilError(args[0]) },
 	"badger":  func(args []string) { serveBadger(args[0]) },
+	"drop":    func(args []string) { readAndDrop(args[0]) },
+	"editing": editAndRead,
 	"errnos":  callAll,
 	"hammer":  func(args []string) { hammer(args[0]) },
 	"lines":   appendLines,

@@ -70,7 +70,7 @@ type Options struct {
 	// who reads through the files of a directory has the next ones put into the page
 	// cache unasked, which makes a first look some times as fast; of a directory of
 	// which only a few files are read, some are then read from the store in vain.
-	// A mount with ReadWrite does not do it.
+	// With ReadWrite it is the file that is being opened, and no other.
 	NoStoreAhead bool
 	hooks        hooks // of tests
 	// Logger receives what happens in the background; nil means discard.

@@ -101,11 +101,13 @@ func (o *Overlay) draftOf(f *tree.File) *draft {
 	if d == nil {
 		d = &draft{gate: make(chan struct{}, 1), file: f, base: f.Rev, handles: map[uint64]*handle{}}
 		o.drafts[f] = d
+		f.Shut = true
 	}
 	return d
 }
 
-// enter takes the gate of a file's draft. Leave it in the end.
+// enter takes the gate of a file's draft, for which no bytes are on their way to the
+// kernel from then on. Leave it in the end.
 func (o *Overlay) enter(ctx *view.Context, f *tree.File) (*draft, error) {
 	o.Tree.Lock()
 	d := o.draftOf(f)
@@ -113,16 +115,20 @@ func (o *Overlay) enter(ctx *view.Context, f *tree.File) (*draft, error) {
 	o.Tree.Unlock()
 	select {
 	case d.gate <- struct{}{}:
-		return d, nil
 	default:
+		select {
+		case d.gate <- struct{}{}:
+		case <-ctx.Done():
+			o.drop(d)
+			return nil, ctx.Cause()
+		}
 	}
-	select {
-	case d.gate <- struct{}{}:
-		return d, nil
-	case <-ctx.Done():
+	if err := o.Arrived(ctx, f); err != nil {
+		<-d.gate
 		o.drop(d)
-		return nil, ctx.Cause()
+		return nil, err
 	}
+	return d, nil
 }
 
 // leave gives the gate back. Whoever is the last to use a draft commits what is left of
@@ -152,6 +158,7 @@ func (o *Overlay) forget(d *draft) {
 		return
 	}
 	d.renumber()
+	d.file.Shut = d.state != Clean // what is clean is what the store and the kernel have
 	d.apply(Release)
 	o.memory -= int64(len(d.data))
 	d.data = nil
@@ -255,6 +262,7 @@ func (o *Overlay) empty(d *draft) {
 // altered notes that the text is another one now. The tree's lock is held.
 func (o *Overlay) altered(d *draft, e Event) {
 	d.changes++
+	d.file.Given = false // the kernel keeps whole pages of what is typed, and not the last
 	d.apply(e)
 	o.Tree.SetSize(d.file, int64(len(d.data)))
 	d.file.ModTime = o.now().UnixNano()

@@ -33,6 +33,8 @@ func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOu
 			return status
 		}
 		out.Fh = holder
+	case d == nil:
+		o.GiveOpened(cancel, f)
 	}
 	o.Tree.Lock()
 	defer o.Tree.Unlock()

@@ -30,11 +30,12 @@ type File struct {
 
 	Size       int64         // bytes, -1 until the content has been seen
 	Edited     bool          // its attributes change with what is typed
+	Shut       bool          // it may take what is typed: no bytes of it are given to the kernel
 	Superseded bool          // no longer what Path shows
 	Pinned     *string       // its content, for as long as it is superseded and referred to
 	Walk       uint32        // number of the last walk that found it
 	Ahead      uint32        // the stretch of the stream that may still tell of what it replaced, 0 for none
-	Given      bool          // the kernel was given its bytes before it asked for them
+	Given      bool          // the kernel has all its bytes, unless it has dropped them
 	came       time.Duration // after the first fill, when a change of the store brought it; 0 for what was there, or was made in the mount
 	sent       uint32        // the round of its directory in which the kernel got its bytes unasked, plus one
 	counted    int64         // bytes counted in Tree.bytes

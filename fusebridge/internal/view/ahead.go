@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hanwen/go-fuse/v2/fuse"
-
 	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/batchread"
@@ -58,8 +56,10 @@ type ahead struct {
 	busy atomic.Bool // a handler sends ahead
 	text []byte      // of who is busy
 
-	habit habit     // guarded by the tree's lock
-	rest  time.Time // nothing is sent before; guarded by the tree's lock
+	// The tree's lock guards these.
+	habit  habit
+	rest   time.Time // nothing is sent before
+	giving giving
 
 	files, bytes atomic.Uint64
 }
@@ -101,7 +101,7 @@ func (h *habit) confirm(now time.Time) {
 
 // item is a file to be sent.
 type item struct {
-	id   uint64
+	file *tree.File
 	rev  vfs.Revision
 	size int64
 }
@@ -142,24 +142,17 @@ func (v *View) textToOpen(ctx *Context, f *tree.File) (string, error) {
 			return "", err
 		}
 	}
-	v.sendOpened(f, text)
+	v.sendOpened(f, at.key.rev, text)
 	return text, nil
 }
 
 // sendOpened sends a file that is being opened, unless it was sent before.
-func (v *View) sendOpened(f *tree.File, text string) {
-	if v.ahead.off || len(text) == 0 || len(text) > aheadFile || !v.ahead.busy.CompareAndSwap(false, true) {
+func (v *View) sendOpened(f *tree.File, rev vfs.Revision, text string) {
+	if len(text) == 0 || !v.needs(f) || !v.ahead.busy.CompareAndSwap(false, true) {
 		return
 	}
 	defer v.ahead.busy.Store(false)
-	v.Tree.Lock()
-	fit := f.Size == int64(len(text)) && !f.Edited && !f.Given
-	f.Given = true
-	id := f.ID
-	v.Tree.Unlock()
-	if fit {
-		v.store(id, text)
-	}
+	v.give(f, rev, text)
 }
 
 // covers reports whether one read of size bytes is all of f.
@@ -172,7 +165,7 @@ func (v *View) covers(f *tree.File, size int) bool {
 // readAhead reads f with those that are likely to be read next, and sends these ahead.
 // It reports whether it has the content of f.
 func (v *View) readAhead(ctx *Context, f *tree.File, key contentKey) (text string, ok bool) {
-	if v.ahead.off || v.Notify.server.Load() == nil || v.contents.has(key) || !v.ahead.busy.CompareAndSwap(false, true) {
+	if v.ahead.off || v.writable || v.Notify.mounted() == nil || v.contents.has(key) || !v.ahead.busy.CompareAndSwap(false, true) {
 		return "", false
 	}
 	defer v.ahead.busy.Store(false)
@@ -215,7 +208,7 @@ func (v *View) plan(f *tree.File, now time.Time) *plan {
 	p := &plan{paths: []string{f.Path}, items: []item{{}}}
 	room := int64(aheadBytes)
 	for near := range d.Near(f, aheadLook) {
-		if near.Size <= 0 || near.Size > aheadFile || near.Edited || near.Rev == "" {
+		if near.Size <= 0 || near.Size > aheadFile || near.Shut || near.Rev == "" {
 			continue
 		}
 		if room -= near.Size; room < 0 {
@@ -224,7 +217,7 @@ func (v *View) plan(f *tree.File, now time.Time) *plan {
 		d.Sent(near)
 		near.Given = true
 		p.paths = append(p.paths, near.Path)
-		p.items = append(p.items, item{near.ID, near.Rev, near.Size})
+		p.items = append(p.items, item{near, near.Rev, near.Size})
 		if len(p.paths) > most || len(p.paths) == batchread.MaxFiles {
 			break
 		}
@@ -276,23 +269,8 @@ func (v *View) send(p *plan, results []vfs.ReadResult) {
 		if v.late {
 			v.contents.put(r.File) // for its opening
 		}
-		if !v.store(it.id, r.File.Content) {
+		if !v.give(it.file, it.rev, r.File.Content) {
 			return
 		}
 	}
-}
-
-// store puts the content of a file into the page cache. It reports whether there is a
-// kernel that takes it. The caller has made the view busy.
-func (v *View) store(id uint64, text string) bool {
-	v.ahead.text = append(v.ahead.text[:0], text...)
-	switch v.Notify.StoreAhead(id, v.ahead.text) {
-	case fuse.OK:
-		v.ahead.files.Add(1)
-		v.ahead.bytes.Add(uint64(len(text)))
-	case fuse.ENOENT: // forgotten meanwhile
-	default:
-		return false // unmounted, or a kernel that takes nothing
-	}
-	return true
 }

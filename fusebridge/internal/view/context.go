@@ -56,7 +56,12 @@ func (v *View) ContextOf(cancel <-chan struct{}, path string) *Context {
 		const again = time.Second // it has let another wait, and has not been heard of since
 		limit = min(limit, again)
 	}
-	return &Context{Path: path, Context: v.life, interrupted: cancel, deadline: time.Now().Add(limit)}
+	return v.within(cancel, path, limit)
+}
+
+// within is ContextOf with a limit of its own.
+func (v *View) within(cancel <-chan struct{}, path string, limit time.Duration) *Context {
+	return &Context{Path: path, Context: v.life, interrupted: cancel, deadline: time.Now().Add(min(limit, v.timeout))}
 }
 
 // Deadline implements context.Context.

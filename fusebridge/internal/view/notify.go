@@ -19,11 +19,19 @@ import (
 // slowNotify is how long a notification may take before it is counted as slow.
 const slowNotify = 10 * time.Millisecond
 
+// Kernel is told what changed, and given bytes. A fuse.Server is one.
+type Kernel interface {
+	EntryNotify(dir uint64, name string) fuse.Status
+	DeleteNotify(dir, child uint64, name string) fuse.Status
+	InodeNotify(id uint64, offset, length int64) fuse.Status
+	InodeNotifyStoreCache(id uint64, offset int64, text []byte) fuse.Status
+}
+
 // Notifier tells the kernel what changed.
 type Notifier struct {
-	lockless bool                        // only what takes no directory's lock
-	server   atomic.Pointer[fuse.Server] // nil until mounted: then no one has looked yet
-	epoch    atomic.Pointer[Epoch]       // nil where names are dropped one by one, or not kept at all
+	lockless bool                   // only what takes no directory's lock
+	kernel   atomic.Pointer[Kernel] // nil until mounted: then no one has looked yet
+	epoch    atomic.Pointer[Epoch]  // nil where names are dropped one by one, or not kept at all
 	sent     atomic.Uint64
 	slow     atomic.Uint64
 	log      *slog.Logger
@@ -36,8 +44,16 @@ func newNotifier(log *slog.Logger, lockless bool) *Notifier {
 	return &Notifier{log: log, lockless: lockless, pending: none}
 }
 
-// Begin tells the kernel through a server from now on.
-func (n *Notifier) Begin(server *fuse.Server) { n.server.Store(server) }
+// Begin tells a kernel from now on.
+func (n *Notifier) Begin(k Kernel) { n.kernel.Store(&k) }
+
+// mounted returns the kernel that there is, nil for none yet.
+func (n *Notifier) mounted() Kernel {
+	if k := n.kernel.Load(); k != nil {
+		return *k
+	}
+	return nil
+}
 
 // UseEpoch has all names dropped at once from now on.
 func (n *Notifier) UseEpoch(e *Epoch) { n.epoch.Store(e) }
@@ -63,13 +79,13 @@ func (n *Notifier) Tell(notes []tree.Note) {
 		n.EndEpoch()
 		send = sendLockless
 	}
-	server := n.server.Load()
-	if server == nil {
+	kernel := n.mounted()
+	if kernel == nil {
 		return
 	}
 	for _, note := range notes {
 		begin := time.Now()
-		status := send(server, note)
+		status := send(kernel, note)
 		n.sent.Add(1)
 		if took := time.Since(begin); took > slowNotify {
 			n.slow.Add(1)
@@ -89,11 +105,11 @@ func (n *Notifier) Tell(notes []tree.Note) {
 // waits for the answer to a read of that file that is under way: no lock is held, and
 // whoever calls it must not be who is to give that answer.
 func (n *Notifier) StoreAhead(id uint64, text []byte) fuse.Status {
-	server := n.server.Load()
-	if server == nil {
+	kernel := n.mounted()
+	if kernel == nil {
 		return fuse.ENODEV
 	}
-	return server.InodeNotifyStoreCache(id, 0, text)
+	return kernel.InodeNotifyStoreCache(id, 0, text)
 }
 
 // TellLater tells the kernel from a goroutine of its own, for a handler that must not
@@ -130,42 +146,42 @@ const attributesOnly = -1 // for an offset
 // noName is a name that nothing can have, for it is too long.
 var noName = strings.Repeat("-", tree.MaxName+1)
 
-func sendNote(server *fuse.Server, n tree.Note) fuse.Status {
+func sendNote(kernel Kernel, n tree.Note) fuse.Status {
 	switch n.Kind {
 	case tree.DropList:
 		// A listing on its way to one reader would be kept as of now if another began
 		// meanwhile. To drop a name, the kernel first waits for those under way.
-		if status := server.EntryNotify(n.ID, noName); status != fuse.OK && status != fuse.ENOENT {
+		if status := kernel.EntryNotify(n.ID, noName); status != fuse.OK && status != fuse.ENOENT {
 			return status
 		}
-		return dropPages(server, n)
+		return dropPages(kernel, n)
 	case tree.DropInode:
-		return dropPages(server, n)
+		return dropPages(kernel, n)
 	case tree.DropStatus:
-		return server.InodeNotify(n.ID, attributesOnly, 0)
+		return kernel.InodeNotify(n.ID, attributesOnly, 0)
 	case tree.NameGone:
-		status := server.DeleteNotify(n.ID, n.Child, n.Name)
+		status := kernel.DeleteNotify(n.ID, n.Child, n.Name)
 		if status == fuse.OK || status == fuse.ENOENT {
 			return status
 		}
 		// Something is mounted there, or still has names below it: dropping the name
 		// is enough for who asks next.
 	}
-	return server.EntryNotify(n.ID, n.Name)
+	return kernel.EntryNotify(n.ID, n.Name)
 }
 
-func dropPages(server *fuse.Server, n tree.Note) fuse.Status {
-	return server.InodeNotify(n.ID, 0, 0)
+func dropPages(kernel Kernel, n tree.Note) fuse.Status {
+	return kernel.InodeNotify(n.ID, 0, 0)
 }
 
-func sendLockless(server *fuse.Server, n tree.Note) fuse.Status {
+func sendLockless(kernel Kernel, n tree.Note) fuse.Status {
 	switch {
 	case n.Kind == tree.DropList:
-		return dropPages(server, n)
+		return dropPages(kernel, n)
 	case n.Kind != tree.DropName && n.Kind != tree.NameGone:
-		return sendNote(server, n)
+		return sendNote(kernel, n)
 	case n.Child == 0:
 		return fuse.OK
 	}
-	return server.InodeNotify(n.Child, attributesOnly, 0)
+	return kernel.InodeNotify(n.Child, attributesOnly, 0)
 }

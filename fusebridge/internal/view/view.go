@@ -88,7 +88,7 @@ func New(life context.Context, b vfs.Backend, o Options) *View {
 		log:           o.Logger,
 	}
 	v.keepName.Store(int64(keepFor))
-	v.ahead.off = o.NoStoreAhead || o.Writable
+	v.ahead.off = o.NoStoreAhead
 	if o.Writable {
 		v.dirPerm = 0o755
 		v.keepName.Store(0) // until it is known that they can be dropped without a lock
@@ -231,6 +231,7 @@ func (v *View) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.R
 	if err != nil {
 		return nil, v.StatusOf("read", ctx.Path, err)
 	}
+	v.wasRead(f, in.Offset, len(buf))
 	return Slice(text, in.Offset, buf), fuse.OK
 }
 
