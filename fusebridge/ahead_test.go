@@ -265,17 +265,18 @@ func TestAheadReplacedMeanwhile(t *testing.T) {
 	}
 }
 
-// A store whose batches fail, or take long, is asked for the one file, and then left in
-// peace for a while.
+// A store whose batches fail, or take long, or never come, is asked for the one file, and
+// then left in peace for a while.
 func TestAheadFails(t *testing.T) {
 	files := shelf(2, 40)
 	for name, fail := range map[string]func(context.Context) error{
 		"fails": func(context.Context) error { return vfs.ErrUnavailable },
 		"late":  func(ctx context.Context) error { return sleepUntil(ctx, 60*time.Millisecond) },
+		"hangs": func(ctx context.Context) error { return sleepUntil(ctx, time.Hour) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &failing{FS: newMem(t, files), fail: fail}
-			s := mount(t, b, nil)
+			s := mount(t, b, &fusebridge.Options{Timeout: 2 * time.Second})
 			begin := time.Now()
 			readAll(t, s, files)
 			if n := b.batches.Load(); n == 0 || n > 2+int64(time.Since(begin)/time.Second) {
@@ -290,6 +291,14 @@ type failing struct {
 	*memfs.FS
 	fail    func(context.Context) error
 	batches atomic.Int64
+}
+
+// Read has no time left where a batch took all of it.
+func (f *failing) Read(ctx context.Context, path string) (vfs.File, error) {
+	if err := ctx.Err(); err != nil {
+		return vfs.File{}, err
+	}
+	return f.FS.Read(ctx, path)
 }
 
 func (f *failing) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResult, error) {

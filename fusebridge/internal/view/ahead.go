@@ -174,7 +174,9 @@ func (v *View) readAhead(ctx *Context, f *tree.File, key contentKey) (text strin
 		return "", false
 	}
 	began := time.Now()
-	results, err := vfs.Inner{Backend: v.Backend}.ReadBatch(ctx, p.paths)
+	part := ctx.part() // so that there is time left to ask for the one file
+	results, err := vfs.Inner{Backend: v.Backend}.ReadBatch(part, p.paths)
+	part.Release()
 	if err != nil || len(results) == 1 || time.Since(began) > slowBatch {
 		v.restAhead()
 	}
