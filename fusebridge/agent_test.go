@@ -61,13 +61,17 @@ func (l *lines) Write(line []byte) (int, error) {
 	return l.text.Write(line)
 }
 
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // await returns when a line with a text is there.
 func (l *lines) await(t *testing.T, text string) {
 	t.Helper()
 	for late := time.After(hangBound); ; {
-		l.mu.Lock()
-		all := l.text.String()
-		l.mu.Unlock()
+		all := l.String()
 		if strings.Contains(all, text) {
 			return
 		}

@@ -5,11 +5,13 @@ package fusebridge_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/pprof"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -276,9 +278,13 @@ func TestAheadFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &failing{FS: newMem(t, files), fail: fail}
-			s := mount(t, b, &fusebridge.Options{Timeout: 2 * time.Second})
+			logged := newLines()
+			s := mount(t, b, &fusebridge.Options{Timeout: 2 * time.Second, Logger: slog.New(slog.NewTextHandler(logged, nil))})
 			begin := time.Now()
 			readAll(t, s, files)
+			if text := logged.String(); strings.Contains(text, "failed") { // of which the kernel tries again
+				t.Errorf("the log says %s", text)
+			}
 			if n := b.batches.Load(); n == 0 || n > 2+int64(time.Since(begin)/time.Second) {
 				t.Errorf("%d batches were asked for in %v", n, time.Since(begin))
 			}
