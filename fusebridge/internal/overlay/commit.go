@@ -172,7 +172,7 @@ func (o *Overlay) showStored(f *tree.File, base vfs.Revision, c *tree.Changes) {
 	dir := o.Tree.DirAt(vpath.Dir(f.Path))
 	if f.Rev != "" {
 		node := tree.NewFile(vfs.Info{Path: f.Path, Revision: f.Rev, Size: -1}, o.now())
-		node.ModTime = f.ModTime
+		node.ModTime, node.Walk, node.Ahead = f.ModTime, f.Walk, f.Ahead // a walk may have found it
 		o.Tree.Put(node, dir, vpath.Base(f.Path), f.Path, nil, c)
 		return
 	}

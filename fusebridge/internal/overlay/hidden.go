@@ -85,6 +85,7 @@ func (o *Overlay) putBack(m move) bool {
 	d.apply(PutBack)
 	o.Tree.Put(f, m.dir, m.name, m.path, nil, kernelKnows())
 	delete(o.hidden, m.path)
+	o.Follow.Reported(m.path) // a walk may have passed by while it was hidden
 	if m.targetDraft != nil {
 		o.unname(m.targetDraft)
 	}
