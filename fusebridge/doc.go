@@ -99,7 +99,7 @@
 // the kernel waits for our answers before it drops a name. A handler that sees a change
 // before it is told has it told from a goroutine, and the change's own event waits for
 // that. Handlers that change names wait for the store under lock 1, so a writable mount
-// sends only notifications that do not take it: at each change it ends the epoch of all
+// sends only notifications that do not take it: when a name ends it ends the epoch of all
 // names that the kernel keeps. Before Linux 6.16 there are no epochs, so the kernel keeps
 // no names, at the price of a request for each part of each path. A listing of a writable
 // mount is kept through one opening of the directory at a time, so that none which was

@@ -154,3 +154,35 @@ done`
 		})
 	}
 }
+
+// A file that an agent makes costs nothing but the listing of its directory: the kernel
+// keeps the names that it has. One that is replaced ends them all.
+func TestNewFileEndsNoNames(t *testing.T) {
+	files := shelf(3, 20)
+	mem := newMem(t, files)
+	s := mount(t, mem, writable(t))
+	look := newLooker(t)
+	asked := func() (lookups, listings uint64) {
+		before := s.Counters().Requests
+		listDirs(t, look, s, files)
+		for path := range files {
+			look.ask("stat", under(s, path))
+		}
+		after := s.Counters().Requests
+		return after["lookup"] - before["lookup"], after["readdir"] - before["readdir"]
+	}
+	asked()
+	if lookups, listings := asked(); lookups > 0 {
+		t.Skip("this kernel keeps no names of a writable mount: it has no epochs")
+	} else if listings > 0 {
+		t.Errorf("the second look asks for %d listings", listings)
+	}
+	write(t, mem, "/s/d01/new", "x")
+	if lookups, listings := asked(); lookups > 0 || listings == 0 || listings > 3 {
+		t.Errorf("after a new file it asks for %d names and %d listings", lookups, listings)
+	}
+	write(t, mem, "/s/d01/f001", "x")
+	if lookups, _ := asked(); lookups < uint64(len(files)) {
+		t.Errorf("after an overwritten one it asks for %d names", lookups)
+	}
+}

@@ -5,6 +5,7 @@ package overlay
 import (
 	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // claim is a change of ours that the store is being asked for. The store tells of it
@@ -62,7 +63,8 @@ func (o *Overlay) Takes(e vfs.Event, notes *tree.Changes) bool {
 	case c.found == nil && !c.passed && c.covers(e):
 		c.found = &e
 		if shown := o.Tree.FileAt(e.Path); shown != nil { // who looks now has to ask
-			notes.Notes = append(notes.Notes, tree.Note{Kind: tree.DropStatus, ID: shown.ID})
+			dir := o.Tree.DirAt(vpath.Dir(e.Path))
+			notes.Notes = append(notes.Notes, tree.Note{Kind: tree.DropName, ID: dir.ID, Child: shown.ID, Name: vpath.Base(e.Path)})
 		}
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -67,16 +68,18 @@ func (n *Notifier) Close() {
 
 // Tell sends notes in order. It is called without any lock, and from a handler only in
 // a writable mount: elsewhere the kernel drops a name only after it has our answers to
-// the lookups of that directory. In a writable mount it takes no directory's lock: it
-// ends the epoch of all names, where the kernel keeps any, and says what directories
-// list and that files have lost their names.
+// the lookups of that directory. In a writable mount it takes no directory's lock: where a
+// name has ended it ends the epoch of all names, if the kernel keeps any, and it says what
+// directories list and that files have lost their names.
 func (n *Notifier) Tell(notes []tree.Note) {
 	if len(notes) == 0 {
 		return
 	}
 	send := sendNote
 	if n.lockless {
-		n.EndEpoch()
+		if slices.ContainsFunc(notes, tree.Note.EndsName) {
+			n.EndEpoch()
+		}
 		send = sendLockless
 	}
 	kernel := n.mounted()
@@ -180,7 +183,7 @@ func sendLockless(kernel Kernel, n tree.Note) fuse.Status {
 		return dropPages(kernel, n)
 	case n.Kind != tree.DropName && n.Kind != tree.NameGone:
 		return sendNote(kernel, n)
-	case n.Child == 0:
+	case !n.EndsName():
 		return fuse.OK
 	}
 	return kernel.InodeNotify(n.Child, attributesOnly, 0)
