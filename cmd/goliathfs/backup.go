@@ -114,7 +114,15 @@ type backup struct {
 
 func (b *backup) write(ctx context.Context, f *os.File) error {
 	if db, ok := b.atOneMoment(); ok {
-		return b.snapshots(ctx, db, f)
+		for n := 1; ; n++ {
+			err := b.snapshots(ctx, db, f)
+			if n == attempts || !errors.Is(err, database.ErrSnapshotLost) {
+				return err
+			}
+			if err := empty(f); err != nil {
+				return err
+			}
+		}
 	}
 	if from, ok := b.store.Base.(*backupfile.Files); ok && len(b.store.Spec.Routes) == 0 && from.Store().HasNamespaces() {
 		return b.again(ctx, from.Store(), f)
@@ -188,23 +196,26 @@ func (b *backup) snapshots(ctx context.Context, db database.Database, f io.Write
 	if err != nil {
 		return err
 	}
+	var left []leftout.Entry
 	for _, name := range names {
-		if err := b.namespace(ctx, w, db, name); err != nil {
+		if err := b.namespace(ctx, w, db, name, &left); err != nil {
 			return err
 		}
 	}
+	b.leaveOut(left)
 	return w.Finish()
 }
 
-func (b *backup) namespace(ctx context.Context, w *backupfile.Writer, db database.Database, name string) (err error) {
+// namespace writes one namespace, and adds what it leaves out to left.
+func (b *backup) namespace(ctx context.Context, w *backupfile.Writer, db database.Database, name string, left *[]leftout.Entry) (err error) {
 	view, err := db.View(name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, view.Close()) }()
 	for f, err := range view.(database.Snapshotter).Snapshot(ctx) {
-		if left, ok := errors.AsType[leftout.Entry](err); ok {
-			b.leaveOut([]leftout.Entry{left})
+		if entry, ok := errors.AsType[leftout.Entry](err); ok {
+			*left = append(*left, entry)
 			continue
 		}
 		if err != nil {
@@ -218,8 +229,8 @@ func (b *backup) namespace(ctx context.Context, w *backupfile.Writer, db databas
 	return nil
 }
 
-// attempts is how often a store that has no snapshots is read anew because it
-// changed meanwhile.
+// attempts is how often a store is read, at most, because it changed meanwhile: one that
+// has no snapshots, or whose server was restarted.
 const attempts = 5
 
 // settled reads a store until it is as it was when the reading began, which is
@@ -231,10 +242,7 @@ func (b *backup) settled(ctx context.Context, f *os.File) error {
 	}
 	b.leaveOut(hidden)
 	for range attempts {
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		if err := f.Truncate(0); err != nil {
+		if err := empty(f); err != nil {
 			return err
 		}
 		unread, same, err := b.attempt(ctx, f)
@@ -247,6 +255,14 @@ func (b *backup) settled(ctx context.Context, f *os.File) error {
 		}
 	}
 	return fmt.Errorf("%s changed during each of %d attempts, stop its agent for a moment or back up its database", b.store.Spec.URL, attempts)
+}
+
+// empty has a file written anew.
+func empty(f *os.File) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return f.Truncate(0)
 }
 
 func (b *backup) leaveOut(left []leftout.Entry) {

@@ -17,6 +17,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/internal/reason"
 	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
 type restoreOptions struct{ triggers, force bool }
@@ -27,7 +28,8 @@ func newRestore() *cobra.Command {
 		Use:   "restore FILE STORE [PATH…]",
 		Short: "Make a store from a backup, or take some files from it",
 		Long: `Fill an empty or new store with the files of a backup. The backup is read in full
-before anything is written, and nothing that exists is replaced. Badger and
+before anything is written, and nothing that exists is replaced. A restore to Badger
+or PostgreSQL that was cut short goes on where it was when it is run again. Badger and
 PostgreSQL get the revisions and times of the backup, other stores new ones. The
 backup of a SQLite database becomes a new database file. FILE can be - for standard
 input, of which a copy is kept in the directory for temporary files meanwhile.
@@ -208,7 +210,7 @@ func verifySQLite(ctx context.Context, name, namespace string, triggers bool) er
 }
 
 func restoreLines(cmd *cobra.Command, f *os.File, called string, spec storeurl.Spec) error {
-	names, err := verifyBackup(f)
+	names, held, err := verifyBackup(f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", called, err)
 	}
@@ -220,7 +222,7 @@ func restoreLines(cmd *cobra.Command, f *os.File, called string, spec storeurl.S
 		if err != nil {
 			return err
 		}
-		r, err := newRestorer(s, names)
+		r, err := newRestorer(s, names, held)
 		if err != nil {
 			return err
 		}
@@ -233,43 +235,53 @@ func restoreLines(cmd *cobra.Command, f *os.File, called string, spec storeurl.S
 			if errors.Is(err, context.Canceled) {
 				err = &interruptedError{"interrupted"} // which is all that would be said of a cancellation
 			}
-			if r.files > 0 {
+			switch scheme := spec.URL.Scheme; {
+			case r.files > 0 && (scheme == storeurl.Badger || scheme == storeurl.Postgres): // which keep revisions
+				err = fmt.Errorf("%w; %s may hold a part of the backup now, run it again for the rest", err, spec.URL)
+			case r.files > 0:
 				err = fmt.Errorf("%w; %s holds only a part of the backup now, so remove it before you restore again", err, spec.URL)
 			}
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %s to %s\n", count(r.files, "file", "files"), spec.URL)
+		was := ""
+		if r.was > 0 {
+			was = fmt.Sprintf(", where %d of its files were already", r.was)
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %s to %s%s\n", count(r.files, "file", "files"), spec.URL, was)
 		return err
 	})
 }
 
-// verifyBackup reads a whole backup and returns its namespaces, in order.
-func verifyBackup(f io.Reader) ([]string, error) {
-	var names []string
+// verifyBackup reads a whole backup and returns its namespaces, in order, and the
+// revisions of its files.
+func verifyBackup(f io.Reader) (names []string, held map[filePath]vfs.Revision, err error) {
+	held = map[filePath]vfs.Revision{}
 	seen := map[string]bool{}
 	for r, err := range backupfile.Read(f) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !seen[r.Namespace] {
 			seen[r.Namespace] = true
 			names = append(names, r.Namespace)
 		}
+		held[filePath{r.Namespace, r.File.Path}] = r.File.Revision
 	}
-	return names, nil
+	return names, held, nil
 }
 
 // restorer fills the namespaces of one store.
 type restorer struct {
-	targets map[string]vfs.Backend
-	opened  []io.Closer
-	files   int
+	targets    map[string]vfs.Backend
+	held       map[filePath]vfs.Revision // of the backup
+	opened     []io.Closer
+	files, was int // restored now, and by an earlier restore that was cut short
 }
 
 // newRestorer finds a place for each namespace of a backup. One alone goes to
 // wherever the URL points.
-func newRestorer(s *storeurl.Store, names []string) (*restorer, error) {
-	r := &restorer{targets: map[string]vfs.Backend{}}
+func newRestorer(s *storeurl.Store, names []string, held map[filePath]vfs.Revision) (*restorer, error) {
+	r := &restorer{targets: map[string]vfs.Backend{}, held: held}
 	if s.Spec.URL.Namespace != "" && len(names) > 1 {
 		return nil, usagef("the backup holds %d namespaces, leave out ?namespace to restore them all", len(names))
 	}
@@ -307,14 +319,9 @@ func (r *restorer) close() error {
 const restoreBatch = 64
 
 func (r *restorer) run(ctx context.Context, f io.Reader) error {
-	for name, b := range r.targets {
-		page, err := vfs.List(ctx, b, "/", vfs.ListOptions{Limit: 1})
-		if err != nil {
-			return err
-		}
-		if len(page.Files) > 0 {
-			return fmt.Errorf("the store is not empty, it holds %s%s, so restore to a new one", page.Files[0].Path, inNamespace(name))
-		}
+	there, err := r.there(ctx)
+	if err != nil {
+		return err
 	}
 	var batch []vfs.File
 	namespace := ""
@@ -328,9 +335,32 @@ func (r *restorer) run(ctx context.Context, f io.Reader) error {
 			}
 			batch = nil
 		}
+		if there[filePath{rec.Namespace, rec.File.Path}] {
+			continue
+		}
 		namespace, batch = rec.Namespace, append(batch, rec.File)
 	}
 	return r.put(ctx, namespace, batch)
+}
+
+// there returns the files that are in the store already. It may have those of the backup
+// at the revisions that they have there, from a restore that was cut short, and no others.
+func (r *restorer) there(ctx context.Context) (map[filePath]bool, error) {
+	there := map[filePath]bool{}
+	for name, b := range r.targets {
+		for info, err := range walk.Files(ctx, b, "/") {
+			if err != nil {
+				return nil, err
+			}
+			at := filePath{name, info.Path}
+			if r.held[at] != info.Revision {
+				return nil, fmt.Errorf("the store is not empty, it holds %s%s, so restore to a new one", info.Path, inNamespace(name))
+			}
+			there[at] = true
+		}
+	}
+	r.was = len(there)
+	return there, nil
 }
 
 func inNamespace(name string) string {

@@ -35,6 +35,9 @@ const insertAll = `with f as (
 		from n, (select *, row_number() over (order by key) as nr, count(*) over () as total from f) f returning key, seq)
 	select key, seq from c`
 
+// selectTagged finds what was created under a tag.
+const selectTagged = `select key, seq from goliath_changes_v1 where ns = $1::text and tag = $2::bigint`
+
 // Restore sends at most so many files, and so many bytes of content, at once.
 const (
 	restoreFiles = 256
@@ -43,8 +46,9 @@ const (
 
 // Restore creates files with the revisions and times they have, such as those of a
 // Snapshot. It refuses a file that exists (ErrConflict) or has no revision, and goes on
-// with the others; its error names each file that was refused. After another failure
-// the files of one exchange, at most 256, may be there or not.
+// with the others; its error names each file that was refused. When the connection is lost
+// it goes on with another one, and makes each file once. After another failure the files
+// of one exchange, at most 256, may be there or not.
 func (s *FS) Restore(ctx context.Context, files []vfs.File) error {
 	if s.db.opts.ReadOnly {
 		return vfs.ErrReadOnly
@@ -113,41 +117,35 @@ func (s *FS) restore(ctx context.Context, files []vfs.File) (made map[string]boo
 	s.space.begin(tag, nil)
 	defer s.space.finish(tag)
 	var last int64
+	sent := false
 	err = s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
 		made = map[string]bool{}
-		rows, err := tx.Query(ctx, insertAll, s.space.name, keys, contents, revisions, times, tag)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var key pathKey
-			var seq int64
-			if err := rows.Scan(&key, &seq); err != nil {
+		note := func(query string, args ...any) error {
+			rows, err := tx.Query(ctx, query, args...)
+			if err != nil {
 				return err
 			}
-			made[key.path], last = true, max(last, seq)
+			var key pathKey
+			var seq int64
+			_, err = pgx.ForEachRow(rows, []any{&key, &seq}, func() error {
+				made[key.path], last = true, max(last, seq)
+				return nil
+			})
+			return err
 		}
-		return rows.Err()
+		before := sent
+		sent = true
+		err := note(insertAll, s.space.name, keys, contents, revisions, times, tag)
+		if err == nil && before { // what was sent first may have been carried out
+			err = note(selectTagged, s.space.name, tag)
+		}
+		return err
 	})
 	if err == nil && last > 0 {
 		s.db.notifier.tell(s.db, s.space.name, last)
 		s.tellAll(last, func() {})
 	}
 	return made, err
-}
-
-// whole runs op in one transaction, once, for as long as ctx allows.
-func (d *database) whole(ctx context.Context, opts pgx.TxOptions, op func(pgx.Tx) error) error {
-	conn, err := d.acquire(ctx)
-	if err != nil {
-		return d.explain(ctx, err)
-	}
-	defer conn.Release()
-	if err := d.ensure(ctx, conn); err != nil {
-		return d.explain(ctx, err)
-	}
-	return d.explain(ctx, d.upgraded(ctx, conn, pgx.BeginTxFunc(ctx, conn, opts, op)))
 }
 
 const (
@@ -157,36 +155,51 @@ const (
 	snapshotPage = 64
 )
 
+// ErrSnapshotLost ends a snapshot whose connection was lost while files were changed: the
+// rest would be of another moment. It matches vfs.ErrUnavailable.
+var ErrSnapshotLost error = &storeError{"the connection to the server was lost, and files were changed before there was another one, so what was read is not of one moment: begin again", []error{vfs.ErrUnavailable}}
+
 // Snapshot yields every file of the namespace in order, all as they were at one moment,
 // whatever is written meanwhile. It keeps one connection until it ends, after the first
-// error that does not concern one file alone. A row that breaks the rules is yielded as
-// a leftout.Entry, and the rest follows.
+// error that does not concern one file alone. When that connection is lost it goes on
+// with another one if nothing was changed meanwhile, else it ends with ErrSnapshotLost. A
+// row that breaks the rules is yielded as a leftout.Entry, and the rest follows.
 func (s *FS) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 	return func(yield func(vfs.File, error) bool) {
-		errStop := errors.New("the caller has enough")
+		var moment *position
+		after, done := []byte{}, false
 		err := s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-			after := []byte{}
-			for {
+			now, err := s.end(ctx, tx)
+			switch {
+			case err != nil:
+				return err
+			case moment == nil:
+				moment = &now
+			case *moment != now:
+				return ErrSnapshotLost
+			}
+			for !done {
 				page, last, err := scanRows(ctx, tx, selectFiles, s.space.name, after, snapshotPage)
 				if err != nil {
 					return err
 				}
 				for _, f := range page {
 					if !yield(f.checked()) {
-						return errStop
+						return errEnough
 					}
 				}
-				if len(page) < snapshotPage {
-					return nil
-				}
-				after = last
+				after, done = last, len(page) < snapshotPage
 			}
+			return nil
 		})
-		if err != nil && !errors.Is(err, errStop) {
+		if err != nil && !done && !errors.Is(err, errEnough) {
 			yield(vfs.File{}, err)
 		}
 	}
 }
+
+// errEnough ends a snapshot whose caller wants no more.
+var errEnough = &storeError{"the caller has enough", nil}
 
 // row is a file as it is stored, whether or not it keeps the rules.
 type row struct {

@@ -40,45 +40,59 @@ const (
 )
 
 // Check reads every file of every namespace, as they are at one moment, and calls report
-// for each row that breaks a rule, and for what is wrong with the tables. Errors are
-// those of the store.
+// for each row that breaks a rule, and for what is wrong with the tables. When the
+// connection is lost it goes on with another one, where it was, so that the rest is of a
+// later moment. Errors are those of the store.
 func (s *FS) Check(ctx context.Context, report func(Problem)) error {
-	return s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		if err := checkTables(ctx, tx, report); err != nil {
-			return err
-		}
-		namespace, after := "", []byte{}
-		for {
-			n, err := checkPage(ctx, tx, &namespace, &after, report)
-			if err != nil || n < snapshotPage {
+	namespace, after, tables, done := "", []byte{}, false, false
+	err := s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		if !tables {
+			found, err := checkTables(ctx, tx)
+			if err != nil {
 				return err
 			}
+			for _, p := range found {
+				report(p)
+			}
+			tables = true
 		}
+		for !done {
+			n, err := checkPage(ctx, tx, &namespace, &after, report)
+			if err != nil {
+				return err
+			}
+			done = n < snapshotPage
+		}
+		return nil
 	})
+	if done {
+		return nil
+	}
+	return err
 }
 
-func checkTables(ctx context.Context, q querier, report func(Problem)) error {
+func checkTables(ctx context.Context, q querier) (found []Problem, err error) {
 	rows, err := q.Query(ctx, selectLogFaults)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var ns string
 	var counted, logged int64
 	_, err = pgx.ForEachRow(rows, []any{&ns, &counted, &logged}, func() error {
-		report(Problem{Namespace: ns, Rule: RuleLog, Err: fmt.Errorf("%d changes are counted and the log ends at %d: the next change mends that, and watchers are told to look again", counted, logged)})
+		found = append(found, Problem{Namespace: ns, Rule: RuleLog, Err: fmt.Errorf("%d changes are counted and the log ends at %d: the next change mends that, and watchers are told to look again", counted, logged)})
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if rows, err = q.Query(ctx, selectIndexFaults); err != nil {
-		return err
+		return nil, err
 	}
 	_, err = pgx.ForEachRow(rows, []any{&ns}, func() error {
-		report(Problem{Rule: RuleIndex, Err: fmt.Errorf("the index %s is not valid: run \"reindex index %s\"", ns, ns)})
+		found = append(found, Problem{Rule: RuleIndex, Err: fmt.Errorf("the index %s is not valid: run \"reindex index %s\"", ns, ns)})
 		return nil
 	})
-	return err
+	return found, err
 }
 
 // checkPage checks the files behind a key of a namespace, and moves both on.
@@ -90,10 +104,11 @@ func checkPage(ctx context.Context, q querier, namespace *string, after *[]byte,
 	defer rows.Close()
 	for rows.Next() {
 		var f row
-		if *after, err = f.scan(rows, namespace); err != nil {
+		key, err := f.scan(rows, namespace)
+		if err != nil {
 			return n, err
 		}
-		n++
+		*after, n = key, n+1
 		if rule, err := f.problem(); err != nil {
 			report(Problem{*namespace, f.Path, rule, err})
 		}

@@ -159,17 +159,21 @@ func (s *space) endFollowing() {
 }
 
 // counter returns where the log ends now.
-func (s *FS) counter(ctx context.Context) (position, error) {
-	var at position
-	err := s.db.ask(ctx, func(ctx context.Context, q querier) error {
-		var tag *int64
-		at = position{}
-		err := q.QueryRow(ctx, selectCounter, s.space.name).Scan(&at.seq, &tag)
-		if tag != nil {
-			at.tag, at.known = *tag, true
-		}
+func (s *FS) counter(ctx context.Context) (at position, err error) {
+	err = s.db.ask(ctx, func(ctx context.Context, q querier) error {
+		at, err = s.end(ctx, q)
 		return err
 	})
+	return at, err
+}
+
+// end returns where the log ends, as one connection or transaction sees it.
+func (s *FS) end(ctx context.Context, q querier) (at position, err error) {
+	var tag *int64
+	err = q.QueryRow(ctx, selectCounter, s.space.name).Scan(&at.seq, &tag)
+	if tag != nil {
+		at.tag, at.known = *tag, true
+	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return position{}, nil
 	}

@@ -27,7 +27,8 @@ const (
 // proxy stands between stores and a server, and sees what the server says.
 type proxy struct {
 	url    string
-	down   atomic.Bool // takes no connections
+	down   atomic.Bool  // takes no connections
+	turned atomic.Int64 // away, while down
 	judge  atomic.Pointer[func(kind byte, body []byte) verdict]
 	target string
 
@@ -106,6 +107,7 @@ func (p *proxy) keep(c net.Conn) (forget func()) {
 func (p *proxy) serve(client net.Conn) {
 	defer p.keep(client)()
 	if p.down.Load() {
+		p.turned.Add(1)
 		return
 	}
 	server, err := net.Dial("unix", p.target)

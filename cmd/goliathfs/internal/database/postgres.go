@@ -40,6 +40,10 @@ func (Postgres) Repair(context.Context, Repair, func(Problem)) (Repaired, error)
 	return Repaired{}, errors.ErrUnsupported
 }
 
+// ErrSnapshotLost ends a Snapshot whose connection was lost while files were changed: it
+// can be taken anew.
+var ErrSnapshotLost = postgresfs.ErrSnapshotLost
+
 // PostgresSchema is the SQL that makes the tables of postgres:// stores.
 func PostgresSchema() string { return postgresfs.Schema() }
 

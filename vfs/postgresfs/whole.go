@@ -1,0 +1,48 @@
+package postgresfs
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// transactions is how many one operation begins at most, because the connections of
+// those before were lost.
+const transactions = 5
+
+// whole runs op in one transaction, for as long as ctx allows. When the connection is
+// lost it waits for the server for Timeout and runs op again, in another transaction: op
+// goes on where it was.
+func (d *database) whole(ctx context.Context, opts pgx.TxOptions, op func(pgx.Tx) error) error {
+	var why error
+	last, begun := time.Now(), 0
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		began, err := d.transaction(ctx, opts, op)
+		if began {
+			last, begun = time.Now(), begun+1
+			pause, why = firstPause, nil
+		}
+		why = telling(why, err)
+		if err == nil || !d.again(err) || begun == transactions || time.Since(last) > d.opts.Timeout || !wait(ctx, pause) {
+			return d.explain(ctx, why)
+		}
+	}
+}
+
+// transaction runs op in one transaction, once; began says that op was run.
+func (d *database) transaction(ctx context.Context, opts pgx.TxOptions, op func(pgx.Tx) error) (began bool, err error) {
+	conn, err := d.acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Release()
+	if err := d.ensure(ctx, conn); err != nil {
+		return false, err
+	}
+	err = pgx.BeginTxFunc(ctx, conn, opts, func(tx pgx.Tx) error {
+		began = true
+		return op(tx)
+	})
+	return began, d.upgraded(ctx, conn, err)
+}

@@ -1,0 +1,136 @@
+package postgresfs_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/goliathfs/goliathfs/vfs"
+	"github.com/goliathfs/goliathfs/vfs/postgresfs"
+)
+
+// restart cuts all connections at an answer of the server, once, and takes no new ones
+// until some were tried, as a server that restarts.
+func restart(t *testing.T, p *proxy, answer string) *atomic.Bool {
+	t.Helper()
+	done := &atomic.Bool{}
+	p.says(func(kind byte, body []byte) verdict {
+		if kind != 'C' || !bytes.HasPrefix(body, []byte(answer)) || done.Swap(true) {
+			return pass
+		}
+		p.down.Store(true)
+		p.turned.Store(0)
+		p.cutAll()
+		go func() {
+			for p.turned.Load() < 3 && t.Context().Err() == nil {
+				<-time.After(time.Millisecond)
+			}
+			p.down.Store(false)
+		}()
+		return cut
+	})
+	return done
+}
+
+// A snapshot, a check and a restore go on after a restart of the server in their middle.
+func TestRestartInTheMiddle(t *testing.T) {
+	t.Parallel()
+	url, name := database(t), namespace()
+	direct := open(t, url, &postgresfs.Options{Namespace: name})
+	var files []vfs.File
+	for i := range 300 {
+		files = append(files, vfs.File{Info: vfs.Info{Path: fmt.Sprintf("/%03d", i), Revision: vfs.Revision(fmt.Sprint("r", i)), Size: 1}, Content: "x"})
+	}
+	p := newProxy(t, url)
+	s := open(t, p.url, &postgresfs.Options{Namespace: name})
+	events := watch(t, direct, "/")
+	for i, answer := range []string{"SELECT 100", "COMMIT"} { // which may have been carried out
+		happened := restart(t, p, answer)
+		if err := s.Restore(t.Context(), files[100*i:100*i+100]); err != nil || !happened.Load() {
+			t.Fatalf("restored with %v, restart %t", err, happened.Load())
+		}
+	}
+	if err := s.Restore(t.Context(), files[200:]); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if e := <-events; e.Info != f.Info {
+			t.Fatalf("told %+v, want %+v", e, f.Info)
+		}
+	}
+
+	happened := restart(t, p, "SELECT 44") // the last page
+	if got, _ := snapshot(t, s); !happened.Load() {
+		t.Error("nothing was cut")
+	} else if diff := cmp.Diff(files, got); diff != "" {
+		t.Errorf("snapshot (-want +got):\n%s", diff)
+	}
+
+	admin := connect(t, url)
+	run(t, admin, `update goliath_files_v1 set content = '\xff' where key in ('/010', '/200')`)
+	run(t, admin, `update goliath_namespaces_v1 set seq = seq + 1`)
+	happened = restart(t, p, "SELECT 44")
+	var got []string
+	if err := s.Check(t.Context(), func(p postgresfs.Problem) { got = append(got, fmt.Sprint(p.Path, " ", p.Rule)) }); err != nil || !happened.Load() {
+		t.Errorf("checked with %v, restart %t", err, happened.Load())
+	}
+	if diff := cmp.Diff([]string{" log", "/010 text", "/200 text"}, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// A snapshot whose connection is lost is not continued with files of another moment.
+func TestSnapshotLost(t *testing.T) {
+	t.Parallel()
+	name := namespace()
+	p := newProxy(t, suite(t))
+	direct := open(t, suite(t), &postgresfs.Options{Namespace: name})
+	s := open(t, p.url, &postgresfs.Options{Namespace: name})
+	for i := range 100 {
+		write(t, direct, fmt.Sprintf("/%02d", i), "x", "")
+	}
+	n := 0
+	var last error
+	for _, err := range s.Snapshot(t.Context()) {
+		if err != nil {
+			last = err
+			continue
+		}
+		if n++; n == 64 {
+			write(t, direct, "/00+", "x", "")
+			p.cutAll()
+		}
+	}
+	if !errors.Is(last, postgresfs.ErrSnapshotLost) || !errors.Is(last, vfs.ErrUnavailable) || n != 64 {
+		t.Errorf("%d files, then %v", n, last)
+	}
+}
+
+// What begins again does not do so for ever.
+func TestNoEndOfRestarts(t *testing.T) {
+	t.Parallel()
+	p := newProxy(t, database(t))
+	s := open(t, p.url, nil)
+	for i := range 10 {
+		write(t, s, fmt.Sprint("/", i), "x", "")
+	}
+	var cuts atomic.Int64
+	p.says(func(kind byte, body []byte) verdict {
+		if kind != 'C' || !bytes.HasPrefix(body, []byte("SELECT 10")) {
+			return pass
+		}
+		cuts.Add(1)
+		return cut
+	})
+	var last error
+	for _, last = range s.Snapshot(t.Context()) {
+	}
+	if !errors.Is(last, vfs.ErrUnavailable) || cuts.Load() > 20 {
+		t.Errorf("%v after %d cuts", last, cuts.Load())
+	}
+}
