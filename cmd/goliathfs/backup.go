@@ -19,6 +19,7 @@ import (
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/tempname"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/transfer"
 	"github.com/goliathfs/goliathfs/internal/listing"
+	"github.com/goliathfs/goliathfs/internal/newname"
 	"github.com/goliathfs/goliathfs/internal/reason"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/leftout"
@@ -95,12 +96,14 @@ func newFile(name string, write func(*os.File) error) (err error) {
 	case err != nil:
 		return err
 	}
-	err = os.Link(fresh, name)
-	if errors.Is(err, fs.ErrExist) {
+	err = newname.Give(fresh, name)
+	switch {
+	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%s exists already and is not replaced, name another file", name)
-	}
-	if err != nil { // a file system without links
-		return os.Rename(fresh, name)
+	case errors.Is(err, errors.ErrUnsupported):
+		return fmt.Errorf("cannot write %s, name a file on another disk: %w", name, err)
+	case err != nil:
+		return fmt.Errorf("cannot write %s: %w", name, reason.Of(err))
 	}
 	return nil
 }

@@ -217,6 +217,9 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst side, problems []leftout
 			continue
 		}
 		fail(transfer.Step{Action: transfer.Fail, Path: p.Path, Reason: p.Err.Error()})
+		if p.Path == "/" {
+			continue // what no path can name has no counterpart
+		}
 		opts.Keep = append(opts.Keep, p.Path)
 		if clean, err := vpath.Clean(p.Path); err == nil {
 			opts.Keep = append(opts.Keep, clean) // what a repair has named so

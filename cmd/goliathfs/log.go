@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -54,8 +53,8 @@ type logged struct {
 	Path     string       `json:"path"`
 	Revision vfs.Revision `json:"revision,omitempty"`
 	Size     *int64       `json:"size,omitempty"`
-	Time     time.Time    `json:"time"` // when it was seen
-	ModTime  *time.Time   `json:"modTime,omitempty"`
+	Time     jsonTime     `json:"time"` // when it was seen
+	ModTime  *jsonTime    `json:"modTime,omitempty"`
 	Text     string       `json:"text,omitempty"`
 }
 
@@ -101,13 +100,9 @@ func (o *logOptions) run(cmd *cobra.Command, file, dir string) (err error) {
 
 func (o *logOptions) print(out *output, e journalfs.Entry) {
 	if o.asJSON {
-		l := logged{Event: e.Kind.String(), Path: e.Path, Revision: e.Revision, Time: e.Time.UTC(), Text: e.Text}
+		l := logged{Event: e.Kind.String(), Path: e.Path, Revision: e.Revision, Time: jsonTime(e.Time), Text: e.Text}
 		if e.Kind == journalfs.Write {
-			l.Size = &e.Size
-			if !e.ModTime.IsZero() {
-				mod := e.ModTime.UTC()
-				l.ModTime = &mod
-			}
+			l.Size, l.ModTime = &e.Size, timeOf(e.ModTime)
 		}
 		out.JSON(l)
 		return

@@ -129,7 +129,7 @@ type listed struct {
 	Dir      bool         `json:"dir,omitempty"`
 	Revision vfs.Revision `json:"revision,omitempty"`
 	Size     *int64       `json:"size,omitempty"` // absent when not known without reading
-	ModTime  *time.Time   `json:"modTime,omitempty"`
+	ModTime  *jsonTime    `json:"modTime,omitempty"`
 }
 
 func listedOf(e walk.Entry) listed {
@@ -140,10 +140,7 @@ func listedOf(e walk.Entry) listed {
 	if e.Info.Size >= 0 {
 		l.Size = &e.Info.Size
 	}
-	if !e.Info.ModTime.IsZero() {
-		utc := e.Info.ModTime.UTC()
-		l.ModTime = &utc
-	}
+	l.ModTime = timeOf(e.Info.ModTime)
 	return l
 }
 

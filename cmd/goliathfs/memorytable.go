@@ -73,23 +73,29 @@ func inTables(ctx context.Context, u storeurl.URL, named *memoryTable) ([]rememb
 	if named != nil {
 		table = named.KeyValueTable
 	}
-	rows, err := database.ReadKeyValues(ctx, u.Target, table)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", u, err)
-	}
-	for _, row := range rows {
+	err := database.ReadKeyValues(ctx, u.Target, table, func(row database.KeyValue) {
 		var e memory.Entry
 		var ok bool
+		if row.Bytes > database.MaxValue {
+			row.Value = `{"summary":"","recent":[]}` // the key alone tells what it is
+		}
 		if named == nil {
 			e, _, ok = memory.FindValue(row.Key, row.Value)
 		} else {
 			e, ok = memory.ValueEntry(row.Key, row.Value, named.prefix)
 		}
-		if ok {
-			r := rememberedOf(e)
-			r.Path, r.Table, r.Key = "", row.Table, row.Key
-			found = append(found, r)
+		if !ok {
+			return
 		}
+		r := rememberedOf(e)
+		r.Path, r.Table, r.Key = "", row.Table, row.Key
+		if row.Bytes > database.MaxValue {
+			r.Damaged = fmt.Sprintf("the value has %d bytes, and at most %d are read", row.Bytes, database.MaxValue)
+		}
+		found = append(found, r)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", u, err)
 	}
 	return found, nil
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/database"
@@ -26,6 +28,9 @@ func newNamespaces() *cobra.Command {
 					return err
 				}
 				names, err := spaces.Namespaces(cmd.Context())
+				if err == nil {
+					err = tellNameless(cmd, s)
+				}
 				if err != nil {
 					return err
 				}
@@ -52,6 +57,19 @@ func newNamespaces() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
+}
+
+// tellNameless says on standard error how many files are in namespaces that are no names.
+func tellNameless(cmd *cobra.Command, s *storeurl.Store) error {
+	db, ok := s.Parts[0].Backend.(database.Database)
+	if !ok {
+		return nil
+	}
+	rows, err := database.OfNoName(cmd.Context(), db)
+	if rows > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "not listed: %s in namespaces that are no names, blank or no text, see goliathfs check %s\n", count(rows, "file", "files"), s.Spec.URL)
+	}
+	return err
 }
 
 // spacesOf returns the namespaces of a store, without its routes.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -94,7 +95,7 @@ func (st stated) print(out *output) {
 	if st.ModTime == nil {
 		out.Printf("modified  unknown\n")
 	} else {
-		out.Printf("modified  %s\n", timeText(*st.ModTime))
+		out.Printf("modified  %s\n", timeText(time.Time(*st.ModTime)))
 	}
 	access := "read-only"
 	if st.Writable {

@@ -66,7 +66,7 @@ type stats struct {
 	Files       int        `json:"files"`
 	Bytes       int64      `json:"bytes"`
 	Disk        *int64     `json:"disk,omitempty"` // of the whole store; absent for one on no disk
-	Newest      *time.Time `json:"newest,omitempty"`
+	Newest      *jsonTime  `json:"newest,omitempty"`
 	Index       *indexed   `json:"index,omitempty"` // of searches; absent where none is kept
 	Largest     []sized    `json:"largest"`
 	Directories []dirStats `json:"directories"` // one level deep, in order of the paths
@@ -150,9 +150,8 @@ func (st *stats) addIndex(ctx context.Context, db database.Indexer) error {
 func (st *stats) add(info vfs.Info, root string) {
 	st.Files++
 	st.Bytes += info.Size
-	if !info.ModTime.IsZero() && (st.Newest == nil || info.ModTime.After(*st.Newest)) {
-		utc := info.ModTime.UTC()
-		st.Newest = &utc
+	if !info.ModTime.IsZero() && (st.Newest == nil || info.ModTime.After(time.Time(*st.Newest))) {
+		st.Newest = timeOf(info.ModTime)
 	}
 	st.Largest = append(st.Largest, sized{info.Path, info.Size})
 	slices.SortStableFunc(st.Largest, func(a, b sized) int { return cmp.Compare(b.Size, a.Size) })
@@ -177,7 +176,7 @@ func (st *stats) print(out *output) {
 		out.Printf("disk    %d (the whole store)\n", *st.Disk)
 	}
 	if st.Newest != nil {
-		out.Printf("newest  %s\n", timeText(*st.Newest))
+		out.Printf("newest  %s\n", timeText(time.Time(*st.Newest)))
 	}
 	if ix := st.Index; ix != nil {
 		out.Printf("index   %d bytes, %d files, %d changed since\n", ix.Bytes, ix.Files, ix.Changed)

@@ -56,7 +56,7 @@ type change struct {
 	Path     string       `json:"path"`
 	Revision vfs.Revision `json:"revision,omitempty"`
 	Size     *int64       `json:"size,omitempty"`
-	Time     time.Time    `json:"time"` // when it was seen
+	Time     jsonTime     `json:"time"` // when it was seen
 }
 
 // watch prints until ctx ends, which is no error, or output fails.
@@ -88,7 +88,7 @@ func watch(ctx context.Context, b vfs.Backend, dir string, out *output, asJSON b
 }
 
 func changeOf(e vfs.Event) change {
-	c := change{Event: "write", Path: e.Path, Revision: e.Info.Revision, Time: time.Now().UTC()}
+	c := change{Event: "write", Path: e.Path, Revision: e.Info.Revision, Time: jsonTime(time.Now())}
 	switch {
 	case e.Overflow:
 		c.Event = "overflow"

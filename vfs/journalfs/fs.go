@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
 )
@@ -152,8 +153,8 @@ func (s *FS) settle(ctx context.Context) error {
 // written is the entry of what a store says of a write.
 func written(path string, info vfs.Info) entry {
 	e := entry{kind: Write, path: path, revision: info.Revision}
-	if !info.ModTime.IsZero() {
-		e.mod = info.ModTime.UnixNano()
+	if nano := info.ModTime.UnixNano(); time.Unix(0, nano).Equal(info.ModTime) { // not the zero time, nor one after 2262
+		e.mod = nano
 	}
 	return e
 }

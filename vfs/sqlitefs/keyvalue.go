@@ -12,29 +12,32 @@ import (
 )
 
 // KeyValue is one row of a table of an app that maps text keys to text values.
-type KeyValue struct{ Table, Key, Value string }
+type KeyValue struct {
+	Table, Key string
+	Value      string // "" where Bytes is more than MaxValue
+	Bytes      int64  // of the value
+}
 
 // KeyValueTable names such a table and its two columns.
 type KeyValueTable struct{ Table, Key, Value string }
 
-// mostValue is the size, in bytes, of the greatest value that ReadKeyValues returns.
-const mostValue = 1 << 20
+// MaxValue is the size, in bytes, of the greatest value that ReadKeyValues reads.
+const MaxValue = 16 << 20
 
-// ReadKeyValues returns the rows of a table in a database file whose key and value are
-// texts, the value of at most 1 MiB, in order of their keys; and for the zero table
-// those of all tables that have one text column as primary key, with each other text
-// column as the value. The database may be in use and need not hold agent files.
-// Nothing changes, neither in it nor beside it. Errors, in a *fs.PathError: there is
-// no such database, table or column, or it changes faster than it can be copied.
-func ReadKeyValues(ctx context.Context, file string, table KeyValueTable) ([]KeyValue, error) {
-	rows, err := copiedKeyValues(ctx, file, table)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: file, Err: err}
+// ReadKeyValues calls take with the rows of a table in a database file whose key and
+// value are texts, in order of their keys; and for the zero table with those of all
+// tables that have one text column as primary key, with each other text column as the
+// value. The database may be in use and need not hold agent files. Nothing changes,
+// neither in it nor beside it. Errors, in a *fs.PathError: there is no such database,
+// table or column, or it changes faster than it can be copied.
+func ReadKeyValues(ctx context.Context, file string, table KeyValueTable, take func(KeyValue)) error {
+	if err := copiedKeyValues(ctx, file, table, take); err != nil {
+		return &fs.PathError{Op: "open", Path: file, Err: err}
 	}
-	return rows, nil
+	return nil
 }
 
-func copiedKeyValues(ctx context.Context, file string, table KeyValueTable) (rows []KeyValue, err error) {
+func copiedKeyValues(ctx context.Context, file string, table KeyValueTable, take func(KeyValue)) error {
 	full, err := filepath.Abs(file)
 	if err == nil {
 		full, err = filepath.EvalSymlinks(full)
@@ -43,49 +46,45 @@ func copiedKeyValues(ctx context.Context, file string, table KeyValueTable) (row
 		err = checkFile(full)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no such database, look for a spelling mistake: %w", fs.ErrNotExist)
+		return fmt.Errorf("there is no such database, look for a spelling mistake: %w", fs.ErrNotExist)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	filled, err := (&Options{ReadOnly: true}).filled()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// A copy, for SQLite makes and removes files beside a database that it only reads.
 	d := newDatabase(filled, nil)
 	dir, err := (&source{db: d, file: full}).copy(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir)
 	db, err := d.pool(filepath.Join(dir, copyName), "mode=rw")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows, err = readKeyValues(ctx, db, table)
-	return rows, errors.Join(err, db.Close())
+	return errors.Join(readKeyValues(ctx, db, table, take), db.Close())
 }
 
-func readKeyValues(ctx context.Context, db *sql.DB, table KeyValueTable) ([]KeyValue, error) {
+func readKeyValues(ctx context.Context, db *sql.DB, table KeyValueTable, take func(KeyValue)) error {
 	tables := []KeyValueTable{table}
 	if table == (KeyValueTable{}) {
 		var err error
 		if tables, err = keyValueTables(ctx, db); err != nil {
-			return nil, err
+			return err
 		}
 	} else if err := checkTable(ctx, db, table); err != nil {
-		return nil, err
+		return err
 	}
-	var all []KeyValue
 	for _, t := range tables {
-		rows, err := t.read(ctx, db)
-		if err != nil {
-			return nil, fmt.Errorf("the table %s cannot be read: %w", t.Table, err)
+		if err := t.read(ctx, db, take); err != nil {
+			return fmt.Errorf("the table %s cannot be read: %w", t.Table, err)
 		}
-		all = append(all, rows...)
 	}
-	return all, nil
+	return nil
 }
 
 // keyValueTables returns the tables that may map keys to values: the one column of the
@@ -129,24 +128,23 @@ func checkTable(ctx context.Context, db *sql.DB, t KeyValueTable) error {
 	return nil
 }
 
-func (t KeyValueTable) read(ctx context.Context, db *sql.DB) ([]KeyValue, error) {
+func (t KeyValueTable) read(ctx context.Context, db *sql.DB, take func(KeyValue)) error {
 	key, value := quoteName(t.Key), quoteName(t.Value)
-	rows, err := db.QueryContext(ctx, fmt.Sprintf(`SELECT %[1]s, %[2]s FROM %[3]s
-		WHERE typeof(%[1]s) = 'text' AND typeof(%[2]s) = 'text' AND octet_length(%[2]s) <= ?1 ORDER BY %[1]s`,
-		key, value, quoteName(t.Table)), mostValue)
+	rows, err := db.QueryContext(ctx, fmt.Sprintf(`SELECT %[1]s, octet_length(%[2]s), CASE WHEN octet_length(%[2]s) <= ?1 THEN %[2]s ELSE '' END
+		FROM %[3]s WHERE typeof(%[1]s) = 'text' AND typeof(%[2]s) = 'text' ORDER BY %[1]s`,
+		key, value, quoteName(t.Table)), MaxValue)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
-	var all []KeyValue
 	for rows.Next() {
 		row := KeyValue{Table: t.Table}
-		if err := rows.Scan(&row.Key, &row.Value); err != nil {
-			return nil, err
+		if err := rows.Scan(&row.Key, &row.Bytes, &row.Value); err != nil {
+			return err
 		}
-		all = append(all, row)
+		take(row)
 	}
-	return all, rows.Err()
+	return rows.Err()
 }
 
 // quoteName writes a name so that SQL takes it literally.

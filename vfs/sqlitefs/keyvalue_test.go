@@ -28,7 +28,7 @@ func TestReadKeyValues(t *testing.T) {
 		`CREATE TABLE numbers (k INTEGER PRIMARY KEY, v TEXT)`,
 		`CREATE TABLE pairs (a TEXT, b TEXT, v TEXT, PRIMARY KEY(a, b))`,
 		`CREATE VIEW seen AS SELECT * FROM pairs`,
-		`INSERT INTO "odd ""name" VALUES ('b', '2'), ('a', '1'), ('blob', x'00'), ('none', NULL), ('big', CAST(zeroblob(1048577) AS TEXT))`,
+		`INSERT INTO "odd ""name" VALUES ('b', '2'), ('a', '1'), ('blob', x'00'), ('none', NULL), ('big', printf('%.*c', 16777217, 'x'))`,
 		`INSERT INTO numbers VALUES (1, 'x')`,
 		`INSERT INTO pairs VALUES ('a', 'b', 'x')`,
 	} {
@@ -38,8 +38,12 @@ func TestReadKeyValues(t *testing.T) {
 	}
 	before := entries(t, dir)
 	for _, table := range []sqlitefs.KeyValueTable{{}, {Table: `odd "name`, Key: "the key", Value: "a'value"}} {
-		got, err := sqlitefs.ReadKeyValues(t.Context(), file, table)
-		want := []sqlitefs.KeyValue{{Table: `odd "name`, Key: "a", Value: "1"}, {Table: `odd "name`, Key: "b", Value: "2"}}
+		var got []sqlitefs.KeyValue
+		err := sqlitefs.ReadKeyValues(t.Context(), file, table, func(row sqlitefs.KeyValue) { got = append(got, row) })
+		want := []sqlitefs.KeyValue{
+			{Table: `odd "name`, Key: "a", Value: "1", Bytes: 1}, {Table: `odd "name`, Key: "b", Value: "2", Bytes: 1},
+			{Table: `odd "name`, Key: "big", Bytes: 16777217},
+		}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%+v: %v\n%s", table, err, diff)
 		}

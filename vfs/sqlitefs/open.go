@@ -16,6 +16,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/goliathfs/goliathfs/internal/newname"
 )
 
 // Memory is the file name of a database in memory, one for each store.
@@ -262,13 +264,12 @@ func freshName(file string) string {
 
 // publish gives a finished file its name. A file that came meanwhile stays.
 func publish(fresh, file string) error {
-	if err := os.Link(fresh, file); err != nil && !errors.Is(err, fs.ErrExist) {
-		if _, err := os.Stat(file); err == nil { // a file system without links
-			return nil
-		}
-		if err := os.Rename(fresh, file); err != nil {
-			return err
-		}
+	err := newname.Give(fresh, file)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return &storeError{"no database can be made in this folder, for its file system has no way to name a file that never replaces another: make it elsewhere, and move it here", []error{err}}
+	case err != nil && !errors.Is(err, fs.ErrExist):
+		return err
 	}
 	return syncDir(filepath.Dir(file))
 }

@@ -73,6 +73,9 @@ func NewWriter(w io.Writer, store string, now time.Time) (*Writer, error) {
 // Add writes one file.
 func (w *Writer) Add(r Record) error {
 	w.files++
+	if y := r.File.ModTime.UTC().Year(); y < 0 || y > 9999 {
+		r.File.ModTime = time.Time{} // JSON has no such year
+	}
 	return w.enc.Encode(line{
 		Namespace: r.Namespace,
 		Path:      r.File.Path,

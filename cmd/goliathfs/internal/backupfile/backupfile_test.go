@@ -65,6 +65,24 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// A time that JSON does not have is left out of a backup, and stops none.
+func TestYearBeyond9999(t *testing.T) {
+	var b bytes.Buffer
+	w, err := backupfile.NewWriter(&b, "badger:x", time.Now())
+	if err == nil {
+		err = w.Add(backupfile.Record{File: vfs.File{Info: vfs.Info{Path: "/a", Size: 1, ModTime: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, Content: "a"}})
+	}
+	if err == nil {
+		err = w.Finish()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readAll(&b); err != nil || len(got) != 1 || got[0].File.Content != "a" || !got[0].File.ModTime.IsZero() {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 // TestLargest: the largest file that stores take, in its longest form.
 func TestLargest(t *testing.T) {
 	want := []backupfile.Record{{File: vfs.File{Info: vfs.Info{Path: "/a", Size: 1 << 20}, Content: strings.Repeat("\x01", 1<<20)}}}

@@ -276,14 +276,23 @@ func (a *All) changed(ctx context.Context, now *all, tick <-chan time.Time, done
 	}
 }
 
-// Unlisted implements Unlister: namespaces that no path can name, and what the
-// databases do not list.
+// Unlisted implements Unlister: how many files are in namespaces that are no names,
+// namespaces that no path can name, and what the databases do not list.
 func (a *All) Unlisted(ctx context.Context, dir string) ([]leftout.Entry, error) {
 	now, err := a.look(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var found []leftout.Entry
+	if db, ok := a.Database(); ok && dir == "/" {
+		rows, err := OfNoName(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		if rows > 0 {
+			found = append(found, leftout.Entry{Path: "/", Err: fmt.Errorf("%d of its files are in namespaces that are no names, blank or no text", rows)})
+		}
+	}
 	for _, left := range now.leftOut {
 		if vpath.Within(left.Path, dir) {
 			found = append(found, left)

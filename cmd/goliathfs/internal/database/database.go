@@ -123,6 +123,20 @@ type Unlister interface {
 	Unlisted(ctx context.Context, dir string) ([]leftout.Entry, error)
 }
 
+// Nameless is a Database whose rows another program can give a namespace that is no name.
+type Nameless interface {
+	// Nameless returns how many rows there are in such namespaces.
+	Nameless(ctx context.Context) (int, error)
+}
+
+// OfNoName returns how many rows of a database no namespace shows.
+func OfNoName(ctx context.Context, db Database) (int, error) {
+	if n, ok := db.(Nameless); ok {
+		return n.Nameless(ctx)
+	}
+	return 0, nil
+}
+
 // Indexer is a Database that keeps an index of searches where the files are.
 type Indexer interface {
 	// Index makes the index of the namespace anew, and calls progress after each file.

@@ -12,13 +12,15 @@ type KeyValue = sqlitefs.KeyValue
 // KeyValueTable names such a table and its two columns.
 type KeyValueTable = sqlitefs.KeyValueTable
 
-// ReadKeyValues returns the rows of such a table in a SQLite database, and for the zero
-// table those of all that there are. It changes nothing, and the database need not hold
-// agent files. Its errors are sentences without the name of the database.
-func ReadKeyValues(ctx context.Context, file string, table KeyValueTable) ([]KeyValue, error) {
-	rows, err := sqlitefs.ReadKeyValues(ctx, file, table)
-	if err != nil {
-		return nil, bareOpen(err)
+// MaxValue is the size, in bytes, of the greatest value that is read.
+const MaxValue = sqlitefs.MaxValue
+
+// ReadKeyValues calls take with the rows of such a table in a SQLite database, and for
+// the zero table with those of all that there are. It changes nothing, and the database
+// need not hold agent files. Its errors are sentences without the name of the database.
+func ReadKeyValues(ctx context.Context, file string, table KeyValueTable, take func(KeyValue)) error {
+	if err := sqlitefs.ReadKeyValues(ctx, file, table, take); err != nil {
+		return bareOpen(err)
 	}
-	return rows, nil
+	return nil
 }
