@@ -3,6 +3,8 @@
 package fusebridge_test
 
 import (
+	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs"
 )
@@ -127,5 +130,68 @@ func TestAppendBesideAnIdleWriter(t *testing.T) {
 				t.Errorf("%d edits were kept aside", c.Conflicts)
 			}
 		})
+	}
+}
+
+// writeElsewhere is a child that has a database open and writes to it: for each line of a
+// path and two numbers it replaces that file by a body of these, and says so.
+func writeElsewhere(args []string) {
+	ctx := context.Background()
+	store, err := sqlitefs.Open(ctx, args[0], &sqlitefs.Options{Relaxed: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var path string
+		var n, long int
+		_, err := fmt.Sscan(lines.Text(), &path, &n, &long)
+		if err == nil {
+			var info vfs.Info
+			if info, err = store.Stat(ctx, path); err == nil {
+				_, err = store.Write(ctx, path, body(n, long), info.Revision)
+			}
+		}
+		fmt.Println(err)
+	}
+}
+
+// TestFreshElsewhere: who opens a file after another process has replaced it in a
+// database reads that, also where the mount has sent the file ahead, and knew its
+// revision a moment before.
+func TestFreshElsewhere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f.db")
+	store, err := sqlitefs.Open(t.Context(), file, &sqlitefs.Options{Relaxed: true, PollInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	for _, name := range manyNames() {
+		write(t, store, "/m/"+name, body(0, 1))
+	}
+	s := mount(t, store, nil)
+	in, out, _ := child(t, "elsewhere", file)
+	look := newLooker(t)
+	stop := startHammers(t, s.Dir(), 2, false)
+	stale := 0
+	for n := range testsize.Pick(150, 300, 10_000) {
+		path := "/m/" + manyNames()[n*7%manyFiles]
+		text := body(n, 1+n%50)
+		fmt.Fprintln(in, path, n, 1+n%50)
+		if answer, err := out.ReadString('\n'); err != nil || answer != "<nil>\n" {
+			t.Fatalf("the other process says %q, %v", answer, err)
+		}
+		if got := look.ask("read", under(s, path)); got != quoted(text) {
+			if stale++; stale < 5 {
+				t.Errorf("change %d: %.100s, want %.100q", n, got, text)
+			}
+		}
+	}
+	stop()
+	if c := s.Counters(); c.Ahead == 0 {
+		t.Errorf("nothing was sent ahead: %+v", c)
+	} else {
+		t.Logf("%d stale; %+v", stale, c)
 	}
 }

@@ -41,21 +41,22 @@ func TestMain(m *testing.M) {
 
 // roles are what a child process may do, with its arguments.
 var roles = map[string]func(args []string){
-	"append":  func(args []string) { appendUntilError(args[0]) },
-	"badger":  func(args []string) { serveBadger(args[0]) },
-	"drop":    func(args []string) { readAndDrop(args[0]) },
-	"editing": editAndRead,
-	"errnos":  callAll,
-	"hammer":  func(args []string) { hammer(args[0]) },
-	"lines":   appendLines,
-	"list":    func(args []string) { listUntilEnded(args[0]) },
-	"look":    func([]string) { lookOnDemand() },
-	"mount":   func(args []string) { mountAndLook(args[0]) },
-	"remove":  removeAndMake,
-	"rename":  renameToAndFro,
-	"serve":   func(args []string) { serveUntilKilled(args[0]) },
-	"sync":    syncAndRead,
-	"unmount": func(args []string) { fmt.Println(fusebridge.Unmount(context.Background(), args[0], nil)) },
+	"append":    func(args []string) { appendUntilError(args[0]) },
+	"badger":    func(args []string) { serveBadger(args[0]) },
+	"drop":      func(args []string) { readAndDrop(args[0]) },
+	"editing":   editAndRead,
+	"elsewhere": writeElsewhere,
+	"errnos":    callAll,
+	"hammer":    func(args []string) { hammer(args[0]) },
+	"lines":     appendLines,
+	"list":      func(args []string) { listUntilEnded(args[0]) },
+	"look":      func([]string) { lookOnDemand() },
+	"mount":     func(args []string) { mountAndLook(args[0]) },
+	"remove":    removeAndMake,
+	"rename":    renameToAndFro,
+	"serve":     func(args []string) { serveUntilKilled(args[0]) },
+	"sync":      syncAndRead,
+	"unmount":   func(args []string) { fmt.Println(fusebridge.Unmount(context.Background(), args[0], nil)) },
 }
 
 // runAndLook runs the tests in a directory for temporary files of their own and

@@ -45,7 +45,8 @@ const (
 	// and the pages may have crossed.
 	dropped = 2 * time.Second
 	// slowBatch is a batch that was not worth the wait of who asked for one file, and
-	// restAfter how long none is read after it.
+	// restAfter how long none is read after two of them in a row: one may be slow because
+	// the machine is busy.
 	slowBatch = 25 * time.Millisecond
 	restAfter = time.Second
 )
@@ -55,6 +56,7 @@ type ahead struct {
 	off  bool        // never changes
 	busy atomic.Bool // a handler sends ahead
 	text []byte      // of who is busy
+	slow bool        // the last batch was slow; of who is busy
 
 	// The tree's lock guards these.
 	habit  habit
@@ -177,7 +179,9 @@ func (v *View) readAhead(ctx *Context, f *tree.File, key contentKey) (text strin
 	part := ctx.part() // so that there is time left to ask for the one file
 	results, err := vfs.Inner{Backend: v.Backend}.ReadBatch(part, p.paths)
 	part.Release()
-	if err != nil || len(results) == 1 || time.Since(began) > slowBatch {
+	before, slow := v.ahead.slow, time.Since(began) > slowBatch
+	v.ahead.slow = slow
+	if err != nil || len(results) == 1 || before && slow {
 		v.restAhead()
 	}
 	if err != nil {

@@ -105,6 +105,11 @@ func (v *View) Hold(cancel <-chan struct{}, id uint64, pid uint32, out *fuse.Ope
 	if f == nil {
 		return fuse.Status(syscall.ESTALE)
 	}
+	at, _ := v.whereabouts(f)
+	if at.superseded && !again { // which another has found, and the kernel is being told
+		v.againFor(pid, f, fuse.Status(syscall.ESTALE))
+		return fuse.Status(syscall.ESTALE)
+	}
 	ctx := v.Context(cancel, f)
 	defer ctx.Release()
 	if !again && v.atHand(f) { // so reading it would not ask the store
