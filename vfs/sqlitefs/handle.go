@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -57,8 +56,8 @@ type handle struct {
 
 	file, batch, info, page, all *sql.Stmt
 	w                            writer
-	private                      string    // the folder of a private copy, "" without one
-	id                           *identity // nil where it need not stay what it is, as a private copy
+	private                      *privateCopy // nil without one
+	id                           *identity    // nil where it need not stay what it is, as a private copy
 	recent                       recent
 }
 
@@ -244,9 +243,5 @@ func (h *handle) close(own bool) error {
 	if own {
 		err = errors.Join(err, h.db.Close())
 	}
-	err = errors.Join(err, h.id.close())
-	if h.private != "" {
-		err = errors.Join(err, os.RemoveAll(h.private))
-	}
-	return err
+	return errors.Join(err, h.id.close(), h.private.remove())
 }

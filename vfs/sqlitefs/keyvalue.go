@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -57,16 +56,16 @@ func copiedKeyValues(ctx context.Context, file string, table KeyValueTable, take
 	}
 	// A copy, for SQLite makes and removes files beside a database that it only reads.
 	d := newDatabase(filled, nil)
-	dir, err := (&source{db: d, file: full}).copy(ctx)
+	private, err := (&source{db: d, file: full}).copy(ctx)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	db, err := d.pool(filepath.Join(dir, copyName), "mode=rw")
+	db, err := d.pool(private.file(), "mode=rw")
 	if err != nil {
-		return err
+		return errors.Join(err, private.remove())
 	}
-	return errors.Join(readKeyValues(ctx, db, table, take), db.Close())
+	err = readKeyValues(ctx, db, table, take)
+	return errors.Join(err, db.Close(), private.remove())
 }
 
 func readKeyValues(ctx context.Context, db *sql.DB, table KeyValueTable, take func(KeyValue)) error {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +184,60 @@ func TestPrivateCopyIsRemoved(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(temp); err != nil || len(entries) != 0 {
 		t.Errorf("after closing: %v, %v", entries, err)
+	}
+}
+
+// TestLeftPrivateCopy: the private copy of a program that was killed is removed by the next
+// one. One that is in use stays, as does what only has the name of one.
+func TestLeftPrivateCopy(t *testing.T) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" && runtime.GOOS != "freebsd" {
+		t.Skip("folders are not locked on this system, so what is left behind stays")
+	}
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	names := func() []string {
+		entries, err := os.ReadDir(temp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	file, want := leftover(t, "WAL")
+	first := open(t, file, &sqlitefs.Options{ReadOnly: true})
+	used := names()[0]
+	left, link, other := used+"1", used+"2", "other"
+	for _, name := range []string{left, other} {
+		if err := os.CopyFS(filepath.Join(temp, name), os.DirFS(filepath.Join(temp, used))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(other, filepath.Join(temp, link)); err != nil {
+		t.Fatal(err)
+	}
+	second := open(t, file, &sqlitefs.Options{ReadOnly: true})
+	now := names()
+	for name, stays := range map[string]bool{used: true, left: false, link: true, other: true} {
+		if slices.Contains(now, name) != stays {
+			t.Errorf("%s is there: %v, want %v", name, !stays, stays)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Join(temp, other)); err != nil || len(entries) == 0 {
+		t.Errorf("behind the link: %v, %v", entries, err)
+	}
+	for _, s := range []*sqlitefs.FS{first, second} {
+		if f, err := vfs.Read(t.Context(), s, "/one"); err != nil || f.Content != want["/one"] {
+			t.Errorf("Read = %q, %v", f.Content, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff([]string{link, other}, names()); diff != "" {
+		t.Errorf("after closing (-want +got):\n%s", diff)
 	}
 }
 

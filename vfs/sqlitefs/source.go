@@ -150,23 +150,21 @@ func (s *source) hot(ctx context.Context) (access, error) {
 }
 
 func (s *source) open(ctx context.Context, how access) (*handle, error) {
-	file, query, private := s.file, "mode=ro", ""
+	file, query := s.file, "mode=ro"
+	var private *privateCopy
 	switch how {
 	case fixed:
 		query = "mode=ro&immutable=1"
 	case copied:
-		dir, err := s.copy(ctx)
-		if err != nil {
+		var err error
+		if private, err = s.copy(ctx); err != nil {
 			return nil, err
 		}
-		file, query, private = filepath.Join(dir, copyName), "mode=rw", dir
+		file, query = private.file(), "mode=rw"
 	}
 	h, err := s.handle(ctx, file, query)
 	if err != nil {
-		if private != "" {
-			err = errors.Join(err, os.RemoveAll(private))
-		}
-		return nil, err
+		return nil, errors.Join(err, private.remove())
 	}
 	h.private = private
 	h.recent.fixed = how != live
@@ -186,31 +184,6 @@ func (s *source) handle(ctx context.Context, file, query string) (*handle, error
 		return nil, errors.Join(err, db.Close())
 	}
 	return h, nil
-}
-
-const (
-	copyName = "copy.db"
-	copyTry  = 20 // a writer that commits without pause can spoil a copy
-)
-
-// copy makes a private copy of the database with its log and journal, and
-// returns the folder it is in.
-func (s *source) copy(ctx context.Context) (string, error) {
-	dir, err := os.MkdirTemp("", "goliathfs-copy-")
-	if err != nil {
-		// The cause stays out, for it may match fs.ErrNotExist and pass for a missing database.
-		return "", &storeError{fmt.Sprintf("there is no place for a private copy of the database, set TMPDIR to a folder that can be written (%v)", err), nil}
-	}
-	for range copyTry {
-		sound, err := s.copyOnce(ctx, filepath.Join(dir, copyName))
-		if err != nil {
-			return "", errors.Join(err, os.RemoveAll(dir))
-		}
-		if sound {
-			return dir, nil
-		}
-	}
-	return "", errors.Join(&storeError{"the database changes faster than a private copy of it can be made, try again when its writers pause", nil}, os.RemoveAll(dir))
 }
 
 // copyOnce copies the main file and then the log. While the log is not begun
