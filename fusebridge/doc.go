@@ -95,15 +95,16 @@
 // for another handler's answer to a read of the same page. Who has the gate of a draft has
 // waited for bytes of that file that were on their way; none follow while there is a draft.
 //
-// No notification is sent under 4 or 5, and none of a name from a handler or under a gate:
-// the kernel waits for our answers before it drops a name. A handler that sees a change
-// before it is told has it told from a goroutine, and the change's own event waits for
-// that. Handlers that change names wait for the store under lock 1, so a writable mount
-// sends only notifications that do not take it: when a name ends it ends the epoch of all
-// names that the kernel keeps. Before Linux 6.16 there are no epochs, so the kernel keeps
-// no names, at the price of a request for each part of each path. A listing of a writable
-// mount is kept through one opening of the directory at a time, so that none which was
-// asked for before a change can be dated after it.
+// No notification is sent under 4 or 5, and none of a name is waited for in a handler or
+// under a gate: the kernel waits for our answers before it drops a name. A handler that
+// sees a change before it is told has it told from a goroutine, and the change's own event
+// waits for that. Handlers that change names wait for the store under lock 1, so in a
+// writable mount a name that is not dropped at once is left to a goroutine, and the epoch
+// of all names that the kernel keeps is ended instead, which takes no lock. Before Linux
+// 6.16 there are no epochs, so the kernel keeps no names, at the price of a request for
+// each part of each path. A listing of a writable mount is kept through one opening of the
+// directory at a time, so that none which was asked for before a change can be dated after
+// it.
 //
 // Goroutines belong to the Server, whose Wait returns when they have ended, or to one
 // request. The exceptions end with what the kernel does: the loop of go-fuse, when the

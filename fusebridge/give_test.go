@@ -127,7 +127,8 @@ func (l lingering) Read(ctx context.Context, path string) (vfs.File, error) {
 }
 
 // Who edits files finds what he wrote, though others read them all the time and the kernel
-// drops their pages, so that each is given to it again and again.
+// drops their pages, so that each is given to it again and again; and everybody finds what
+// an agent writes beside them.
 func TestEditsWhileGiven(t *testing.T) {
 	for kernel, with := range kernels {
 		t.Run(kernel, func(t *testing.T) {
@@ -138,6 +139,14 @@ func TestEditsWhileGiven(t *testing.T) {
 				child(t, "drop", under(s, "/d"))
 			}
 			_, out, _ := child(t, "editing", under(s, "/d"), fmt.Sprint(testsize.Pick(100, 400, 10_000)))
+			look := newLooker(t)
+			for n := range testsize.Pick(30, 100, 4_000) {
+				files["/d/agent"] = body(n, 1+n%300)
+				write(t, mem, "/d/agent", files["/d/agent"])
+				if got, want := look.ask("read", under(s, "/d/agent")), quoted(files["/d/agent"]); got != want {
+					t.Errorf("the agent's text %d reads %.60s, want %.60s", n, got, want)
+				}
+			}
 			var e editing
 			if err := json.NewDecoder(out).Decode(&e); err != nil {
 				t.Fatal(err)
@@ -145,9 +154,9 @@ func TestEditsWhileGiven(t *testing.T) {
 			for _, wrong := range e.Wrong[:min(5, len(e.Wrong))] {
 				t.Error(wrong)
 			}
-			for path := range files {
+			for path, text := range files {
 				if _, edited := e.Texts[path]; !edited {
-					e.Texts[path] = ""
+					e.Texts[path] = text
 				}
 			}
 			if diff := cmp.Diff(e.Texts, stored(t, mem)); diff != "" {

@@ -17,6 +17,7 @@ import (
 // Create makes a file that lives in memory until its first commit.
 func (o *Overlay) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
 	o.Count(view.ReqCreate)
+	defer o.Notify.Changing()()
 	fresh, process := in.Flags&syscall.O_EXCL != 0, o.who.of(in.Pid)
 	ctx, status := o.mayCreate(cancel, in.NodeId, name, isTemporary(name, fresh))
 	if status != fuse.OK {
@@ -132,6 +133,7 @@ func (o *Overlay) newPath(parent uint64, name string) (*tree.Dir, string, fuse.S
 // Mknod makes an empty file at once; devices, pipes and sockets are refused.
 func (o *Overlay) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
 	o.Count(view.ReqCreate)
+	defer o.Notify.Changing()()
 	if in.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return fuse.EPERM
 	}
@@ -165,6 +167,7 @@ func (o *Overlay) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, o
 // Mkdir makes a directory that lives in memory until a file comes.
 func (o *Overlay) Mkdir(cancel <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
 	o.Count(view.ReqMkdir)
+	defer o.Notify.Changing()()
 	ctx, status := o.mayCreate(cancel, in.NodeId, name, false)
 	if status != fuse.OK && status != fuse.Status(syscall.EISDIR) {
 		return status
@@ -190,6 +193,7 @@ func (o *Overlay) Mkdir(cancel <-chan struct{}, in *fuse.MkdirIn, name string, o
 // Rmdir takes an empty directory away.
 func (o *Overlay) Rmdir(_ <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
 	o.Count(view.ReqRmdir)
+	defer o.Notify.Changing()()
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
 	d := o.Tree.DirByID(header.NodeId)

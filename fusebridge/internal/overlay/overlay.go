@@ -28,9 +28,9 @@ type Options struct {
 // Overlay is a view that also takes changes. To have the kernel drop one name takes
 // the lock of its directory, which it also holds for the requests that change names;
 // and those wait for the store, where the change to be told of may be waiting for the
-// notification. So when a name ends it is told to ask for all names anew, which takes no
-// lock, or keeps none where it cannot be told that. Listings it keeps for one who lists
-// at a time, see keepers.
+// notification. So nobody waits for that for long: the kernel is told to ask for all names
+// anew, which takes no lock, or keeps none where it cannot be told that. Listings it keeps
+// for one who lists at a time, see keepers.
 type Overlay struct {
 	*view.View
 	conflicts *conflicts

@@ -33,6 +33,7 @@ type move struct {
 // place until then, so that the agent never finds it missing; only the mount hides it.
 func (o *Overlay) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
 	o.Count(view.ReqRename)
+	defer o.Notify.Changing()()
 	if in.Flags&^unix.RENAME_NOREPLACE != 0 {
 		return fuse.EINVAL
 	}

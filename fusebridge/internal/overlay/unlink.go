@@ -18,6 +18,7 @@ import (
 // of that and not refused.
 func (o *Overlay) Unlink(cancel <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
 	o.Count(view.ReqUnlink)
+	defer o.Notify.Changing()()
 	for {
 		f, status := o.unlinking(header.NodeId, name)
 		if status != fuse.OK {

@@ -3,13 +3,9 @@
 package view
 
 import (
-	"errors"
 	"log/slog"
-	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -30,9 +26,9 @@ type Kernel interface {
 
 // Notifier tells the kernel what changed.
 type Notifier struct {
-	lockless bool                   // only what takes no directory's lock
+	names
+	lockless bool                   // nothing that waits for a directory's lock
 	kernel   atomic.Pointer[Kernel] // nil until mounted: then no one has looked yet
-	epoch    atomic.Pointer[Epoch]  // nil where names are dropped one by one, or not kept at all
 	sent     atomic.Uint64
 	slow     atomic.Uint64
 	log      *slog.Logger
@@ -42,7 +38,7 @@ type Notifier struct {
 func newNotifier(log *slog.Logger, lockless bool) *Notifier {
 	none := make(chan struct{})
 	close(none)
-	return &Notifier{log: log, lockless: lockless, pending: none}
+	return &Notifier{names: names{patience: patience}, log: log, lockless: lockless, pending: none}
 }
 
 // Begin tells a kernel from now on.
@@ -56,7 +52,7 @@ func (n *Notifier) mounted() Kernel {
 	return nil
 }
 
-// UseEpoch has all names dropped at once from now on.
+// UseEpoch tells a kernel of names that it keeps of a writable mount from now on.
 func (n *Notifier) UseEpoch(e *Epoch) { n.epoch.Store(e) }
 
 // Close is called when the mount is over.
@@ -68,18 +64,16 @@ func (n *Notifier) Close() {
 
 // Tell sends notes in order. It is called without any lock, and from a handler only in
 // a writable mount: elsewhere the kernel drops a name only after it has our answers to
-// the lookups of that directory. In a writable mount it takes no directory's lock: where a
-// name has ended it ends the epoch of all names, if the kernel keeps any, and it says what
-// directories list and that files have lost their names.
+// the lookups of that directory. In a writable mount it never waits for a directory's lock:
+// it ends names as names.end does, and says what directories list and that files have lost
+// their names.
 func (n *Notifier) Tell(notes []tree.Note) {
 	if len(notes) == 0 {
 		return
 	}
 	send := sendNote
 	if n.lockless {
-		if slices.ContainsFunc(notes, tree.Note.EndsName) {
-			n.EndEpoch()
-		}
+		n.endNames(notes)
 		send = sendLockless
 	}
 	kernel := n.mounted()
@@ -131,15 +125,24 @@ func (n *Notifier) TellLater(notes []tree.Note) {
 	}()
 }
 
+// endNames has the kernel ask for what is behind the names of notes that end one.
+func (n *Notifier) endNames(notes []tree.Note) {
+	var ended []tree.Note
+	for _, note := range notes {
+		if note.EndsName() {
+			ended = append(ended, note)
+		}
+	}
+	n.sent.Add(uint64(len(ended)))
+	if err := n.names.end(n.mounted(), ended); err != nil {
+		n.log.Warn("the kernel refused to end names", "error", err)
+	}
+}
+
 // EndEpoch has the kernel ask for every name anew, where it keeps any in a writable
 // mount.
 func (n *Notifier) EndEpoch() {
-	e := n.epoch.Load()
-	if e == nil {
-		return
-	}
-	n.sent.Add(1)
-	if err := e.end(); err != nil && !errors.Is(err, syscall.ENODEV) && !errors.Is(err, os.ErrClosed) {
+	if err := n.names.endAll(); err != nil {
 		n.log.Warn("the kernel refused to end the epoch of names", "error", err)
 	}
 }

@@ -118,6 +118,7 @@ func (v *View) Wait() {
 	pending := v.Notify.pending
 	v.Tree.Unlock()
 	<-pending
+	v.Notify.wait()
 }
 
 // String names the file system.
