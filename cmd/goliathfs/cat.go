@@ -13,8 +13,9 @@ import (
 func newCat() *cobra.Command {
 	var flags storeFlags
 	cmd := &cobra.Command{
-		Use:   "cat STORE PATH…",
-		Short: "Print the exact bytes of files",
+		Use:        "cat STORE PATH…",
+		SuggestFor: []string{"read", "show", "print"},
+		Short:      "Print the exact bytes of files",
 		Long: `Print the exact bytes of each PATH. FILE@MOMENT:/path is a file as it was in the
 journal FILE, at a time or when it had a revision (see goliathfs log).`,
 		Example: "  goliathfs cat badger:./store /docs/guide.md\n  goliathfs cat agent.journal@2026-11-30T12:00:/docs/guide.md",

@@ -51,8 +51,9 @@ made. To make two stores alike there is copy.`,
 func newMv() *cobra.Command {
 	o := placeOptions{remove: true}
 	cmd := &cobra.Command{
-		Use:   "mv STORE PATH [STORE] PATH",
-		Short: "Move a file to another path, or to another store",
+		Use:        "mv STORE PATH [STORE] PATH",
+		SuggestFor: []string{"move", "rename"},
+		Short:      "Move a file to another path, or to another store",
 		Long: `Move the file at the first PATH to the second one, of the same store or of the second
 STORE; a PATH that ends in / is a directory that gets a file of the same name, and a
 second STORE without a PATH gets it at the same path. Prints the new path and its

@@ -29,8 +29,9 @@ type grepOptions struct {
 func newGrep() *cobra.Command {
 	var o grepOptions
 	cmd := &cobra.Command{
-		Use:   "grep TEXT STORE [PATH…]",
-		Short: "Find the lines that hold a text",
+		Use:        "grep TEXT STORE [PATH…]",
+		SuggestFor: []string{"search"},
+		Short:      "Find the lines that hold a text",
 		Long: `Print the lines that hold TEXT, taken literally, of the files at and below each
 PATH (default /), as path:line:text. On a terminal the lines stand under the name of
 their file, in colour unless NO_COLOR is set. Of a line over 4,096 bytes the part

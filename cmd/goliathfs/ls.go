@@ -21,8 +21,9 @@ type lsOptions struct {
 func newLs() *cobra.Command {
 	var o lsOptions
 	cmd := &cobra.Command{
-		Use:   "ls STORE [PATH…]",
-		Short: "List files and directories",
+		Use:        "ls STORE [PATH…]",
+		SuggestFor: []string{"list", "dir"},
+		Short:      "List files and directories",
 		Long: `List the files and directories at each PATH (default /), one level deep, by
 their full paths; a directory ends in "/". A file and a directory may share a
 name: both are listed.`,

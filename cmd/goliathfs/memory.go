@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,6 +70,9 @@ func (o *memoryOptions) run(cmd *cobra.Command, args []string) error {
 			return usagef("the ID is blank, --default shows the conversation without one")
 		}
 		which.id = args[1]
+	}
+	if near := nearVerbs(cmd, args[0]); len(near) > 0 && !strings.ContainsRune(args[0], ':') {
+		return usagef("%q is neither a store nor a verb of memory, did you mean %s?", args[0], strings.Join(near, " or "))
 	}
 	url, table, err := tableOf(args[0])
 	if err != nil {

@@ -14,8 +14,9 @@ func newRm() *cobra.Command {
 	var flags storeFlags
 	var revision string
 	cmd := &cobra.Command{
-		Use:   "rm STORE PATH --revision REVISION",
-		Short: "Remove one version of a file",
+		Use:        "rm STORE PATH --revision REVISION",
+		SuggestFor: []string{"remove", "delete", "del", "unlink"},
+		Short:      "Remove one version of a file",
 		Long: `Remove the file at PATH if it is at the given revision. Only that one file goes,
 never what lies below it.`,
 		Example: "  goliathfs rm badger:./store /notes/today.md --revision BoLVjAxyzabc",

@@ -115,26 +115,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
-		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
-			return usagef("%w, did you mean --%s?", err, near)
+		if near := nearFlags(cmd, unknown.GetSpecifiedName()); len(near) > 0 {
+			return usagef("%w, did you mean %s?", err, strings.Join(near, " or "))
 		}
 	}
 	return usagef("%w, %s --help lists what it takes", err, cmd.CommandPath())
-}
-
-// nearFlag returns the flag whose name is the beginning of a mistyped one, or the
-// other way round; "" when there are none or several.
-func nearFlag(cmd *cobra.Command, name string) string {
-	var near []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if len(name) > 1 && (strings.HasPrefix(f.Name, name) || strings.HasPrefix(name, f.Name)) {
-			near = append(near, f.Name)
-		}
-	})
-	if len(near) != 1 {
-		return ""
-	}
-	return near[0]
 }
 
 func kindOf(flagType string) string {
@@ -145,13 +130,6 @@ func kindOf(flagType string) string {
 		return "true or false"
 	}
 	return "a " + flagType + " value"
-}
-
-func unknownVerb(cmd *cobra.Command, name string) error {
-	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		return usagef("there is no verb %q, did you mean %s?", name, strings.Join(near, " or "))
-	}
-	return usagef("there is no verb %q, goliathfs --help lists them", name)
 }
 
 // takes checks the number of arguments; most < 0 means any number. The message

@@ -79,7 +79,8 @@ func (f *storeFlags) withStore(cmd *cobra.Command, raw string, want storeurl.Wan
 }
 
 // tellNamespaces says on standard error, of each database of which one namespace is
-// seen because its URL names none, where else it holds files.
+// seen because its URL names none, where else it holds files; to programs only where
+// that one is empty.
 func tellNamespaces(cmd *cobra.Command, stores ...*storeurl.Store) error {
 	var told []string
 	tell := func(text string) {
@@ -99,6 +100,9 @@ func tellNamespaces(cmd *cobra.Command, stores ...*storeurl.Store) error {
 		if err != nil {
 			return err
 		}
+		if forProgram(cmd) {
+			continue // which reads what it named, and would get this with every answer
+		}
 		found, err = s.Others(cmd.Context())
 		for _, e := range found {
 			tell(fmt.Sprintf("%s holds files in other namespaces too: %s; %s shows all", e.URL, e.Names, shellWord(e.Example.String())))
@@ -108,6 +112,16 @@ func tellNamespaces(cmd *cobra.Command, stores ...*storeurl.Store) error {
 		}
 	}
 	return nil
+}
+
+// forProgram reports whether a verb has a program for a reader.
+func forProgram(cmd *cobra.Command) bool {
+	for _, name := range []string{"json", "jsonl"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Value.String() == "true" {
+			return true
+		}
+	}
+	return cmd.Name() == "mcp"
 }
 
 // tellGone says on standard error that what was written was kept in memory alone,

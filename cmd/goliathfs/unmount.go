@@ -20,8 +20,9 @@ import (
 func newUnmount() *cobra.Command {
 	var all, verbose bool
 	cmd := &cobra.Command{
-		Use:   "unmount DIR…",
-		Short: "Unmount stores, also dead mounts",
+		Use:        "unmount DIR…",
+		SuggestFor: []string{"umount"},
+		Short:      "Unmount stores, also dead mounts",
 		Long: `Unmount the store at each DIR. A mount that is in use is detached after two
 seconds and its users are named; one whose server was killed is taken away. With
 --all all mounts of this user are, for root those of every user, and each is named

@@ -150,6 +150,11 @@ func TestCheck(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
+	run(t, admin, insert, " ", []byte("/e"), []byte("x"), []byte("r"))
+	run(t, admin, insert, " ", []byte("/f"), []byte("x"), []byte("r"))
+	if rows, err := s.Nameless(t.Context()); err != nil || rows != 2 {
+		t.Errorf("%d rows are of no namespace, %v; want 2", rows, err)
+	}
 	page, err := vfs.List(t.Context(), s, "/", vfs.ListOptions{Limit: 1})
 	if err != nil || len(page.Files) != 1 || page.Files[0].Path != "/good" || page.Next != "" {
 		t.Errorf("listed %+v, %v", page, err)
