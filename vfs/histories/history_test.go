@@ -201,7 +201,9 @@ func linearizable(ops []op) error {
 	without := func(kinds ...kind) []op {
 		return slices.DeleteFunc(slices.Clone(ops), func(o op) bool { return slices.Contains(kinds, o.kind) })
 	}
-	return errors.Join(ordered(without(look)), ordered(without(read, stat)))
+	told := func(o op) bool { return o.outcome == done || o.outcome == unknown || o.kind == look || o.kind == put }
+	mounted := slices.DeleteFunc(without(read, stat), func(o op) bool { return !told(o) }) // for a refusal tells what the store has
+	return errors.Join(ordered(without(look)), ordered(mounted))
 }
 
 // ordered returns an error for each path of which the calls have no right order.
@@ -274,6 +276,7 @@ func TestJudge(t *testing.T) {
 		{"an unknown write of which only the revision is seen", []op{created, at(op{kind: write, content: "two", revision: open + "two", expected: "r1", outcome: unknown}, 3, math.MaxInt64), at(op{kind: stat, revision: "r9"}, 9, 10), at(op{kind: write, content: "three", revision: "r3", expected: "r9"}, 11, 12)}, true},
 		{"a revision that nobody wrote", []op{created, at(op{kind: stat, revision: "r9"}, 9, 10)}, false},
 		{"a blind write and a look", []op{created, at(op{kind: put, content: "two", revision: "r2"}, 3, 4), at(op{kind: look, content: "two"}, 5, 6)}, true},
+		{"a look that finds nothing while a write of which another was refused has not returned", []op{at(created, 1, 6), at(op{kind: write, outcome: conflict, content: "two"}, 2, 3), at(op{kind: look, outcome: missing}, 4, 5)}, true},
 		{"a look at what was overwritten", []op{created, at(op{kind: put, content: "two", revision: "r2"}, 3, 4), at(op{kind: look, content: "one"}, 5, 6)}, false},
 	} {
 		if err := linearizable(tt.ops); (err == nil) != tt.want {
