@@ -106,8 +106,6 @@ type answer struct {
 	usage bool // as in Request
 }
 
-func (a *answer) callID(i int) string { return fmt.Sprintf("call_%s_%d", a.id, i+1) }
-
 // numbered gives the calls their ids.
 func (a *answer) numbered(prefix string) {
 	calls := make([]Call, len(a.reply.Calls))

@@ -70,37 +70,12 @@ nothing that is left out.`,
 }
 
 func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
-	src, err := o.spec(from)
+	src, dst, err := o.ends(cmd, from, to)
 	if err != nil {
 		return err
-	}
-	dst, err := new(storeFlags).spec(to)
-	if err != nil {
-		return err
-	}
-	if cmd.Flags().Changed("namespace") && strings.TrimSpace(o.namespace) == "" {
-		return usagef("--namespace is blank, give it a value or leave it out")
-	}
-	if o.namespace != "" {
-		if err := setNamespace(o.namespace, &src.URL, &dst.URL); err != nil {
-			return err
-		}
-	}
-	if err := o.filter.check(src, dst); err != nil {
-		return err
-	}
-	if err := src.Clash(dst); err != nil {
-		return usagef("%w", err)
 	}
 	return withOpener(func(opener *storeurl.Opener) error {
-		want := storeurl.Want{Write: true, Create: true, Relaxed: true}
-		switch {
-		case o.transfer.DryRun:
-			want = storeurl.Want{}
-		case o.durable:
-			want = storeurl.Want{Write: true, Create: true}
-		}
-		s, d, err := o.openBoth(cmd.Context(), opener, src, dst, want)
+		s, d, err := o.openBoth(cmd.Context(), opener, src, dst, o.want())
 		if err != nil {
 			return err
 		}
@@ -132,6 +107,39 @@ func (o *copyOptions) run(cmd *cobra.Command, from, to string) error {
 		}
 		return err
 	})
+}
+
+// ends says what is to be copied into what, or refuses it.
+func (o *copyOptions) ends(cmd *cobra.Command, from, to string) (src, dst storeurl.Spec, err error) {
+	if src, err = o.spec(from); err != nil {
+		return src, dst, err
+	}
+	if dst, err = new(storeFlags).spec(to); err != nil {
+		return src, dst, err
+	}
+	if cmd.Flags().Changed("namespace") && strings.TrimSpace(o.namespace) == "" {
+		return src, dst, usagef("--namespace is blank, give it a value or leave it out")
+	}
+	if o.namespace != "" {
+		if err := setNamespace(o.namespace, &src.URL, &dst.URL); err != nil {
+			return src, dst, err
+		}
+	}
+	if err := o.filter.check(src, dst); err != nil {
+		return src, dst, err
+	}
+	if err := src.Clash(dst); err != nil {
+		return src, dst, usagef("%w", err)
+	}
+	return src, dst, nil
+}
+
+// want is how the destination is to be opened.
+func (o *copyOptions) want() storeurl.Want {
+	if o.transfer.DryRun {
+		return storeurl.Want{}
+	}
+	return storeurl.Want{Write: true, Create: true, Relaxed: !o.durable}
 }
 
 // openBoth opens the source first, so that a wrong one does not leave a new
@@ -237,9 +245,9 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst side, problems []leftout
 			out.Printf("%s %s\n", s.Action, s.Path)
 		}
 	}
-	result, err := transfer.Copy(cmd.Context(), src.Backend, dst.Backend, opts)
+	var err error
+	sum.Result, err = transfer.Copy(cmd.Context(), src.Backend, dst.Backend, opts)
 	progress.stop()
-	sum.Result = result
 	sum.Failed = int64(len(sum.Failures))
 	if o.asJSON {
 		out.JSON(sum)
@@ -252,13 +260,17 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst side, problems []leftout
 	if err == nil {
 		o.filter.tellUnmatched(cmd)
 	}
+	return sum.outcome(err)
+}
+
+// outcome is how a copy ended.
+func (c copied) outcome(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return &interruptedError{"interrupted, run it again to continue"}
 	case errors.Is(err, transfer.ErrEmptySource):
 		return fmt.Errorf("%w, nothing was changed: check the name, or pass --allow-empty if that is meant", err)
-	}
-	if err == nil && sum.Failed > 0 {
+	case err == nil && c.Failed > 0:
 		err = errReported
 	}
 	return explain(err, "the store")

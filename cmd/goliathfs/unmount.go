@@ -48,39 +48,50 @@ with its store.`,
 			}
 			showed := map[string]string{}
 			if all {
-				for _, m := range mounts {
-					if uid := os.Getuid(); uid != 0 && m.UID != uid {
-						continue
-					}
-					dirs = append(dirs, m.Dir)
-					showed[m.Dir] = fmt.Sprintf(" (%s, process %s)", printable(m.Name), pidText(m.PID))
-				}
+				dirs, showed = mountsToEnd(mounts)
 			}
-			if len(dirs) == 0 {
-				_, err := fmt.Fprintln(cmd.ErrOrStderr(), "nothing is mounted")
-				return err
-			}
-			failed := false
-			for _, dir := range slices.Backward(dirs) { // what was mounted last may lie inside another
-				err := unmount(cmd.Context(), mounts, dir, newLogger(cmd.ErrOrStderr(), slog.LevelWarn, verbose))
-				if err != nil {
-					failed = true
-					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", cmd.CommandPath(), visible.Line(err))
-					continue
-				}
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "unmounted %s%s\n", dir, showed[dir]); err != nil {
-					return err
-				}
-			}
-			if failed {
-				return errReported
-			}
-			return nil
+			return unmountEach(cmd, mounts, dirs, showed, newLogger(cmd.ErrOrStderr(), slog.LevelWarn, verbose))
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "unmount all that this user mounted, for root all there is")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log what happens in detail")
 	return cmd
+}
+
+// mountsToEnd returns the mounts that this user may take away, and what each showed.
+func mountsToEnd(mounts []fusebridge.Mounted) (dirs []string, showed map[string]string) {
+	showed = map[string]string{}
+	for _, m := range mounts {
+		if uid := os.Getuid(); uid != 0 && m.UID != uid {
+			continue
+		}
+		dirs = append(dirs, m.Dir)
+		showed[m.Dir] = fmt.Sprintf(" (%s, process %s)", printable(m.Name), pidText(m.PID))
+	}
+	return dirs, showed
+}
+
+// unmountEach takes mounts away, and says of each what became of it.
+func unmountEach(cmd *cobra.Command, mounts []fusebridge.Mounted, dirs []string, showed map[string]string, log *slog.Logger) error {
+	if len(dirs) == 0 {
+		_, err := fmt.Fprintln(cmd.ErrOrStderr(), "nothing is mounted")
+		return err
+	}
+	failed := false
+	for _, dir := range slices.Backward(dirs) { // what was mounted last may lie inside another
+		if err := unmount(cmd.Context(), mounts, dir, log); err != nil {
+			failed = true
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", cmd.CommandPath(), visible.Line(err))
+			continue
+		}
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "unmounted %s%s\n", dir, showed[dir]); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return errReported
+	}
+	return nil
 }
 
 // unmount takes one mount away. When it was served by another process of this

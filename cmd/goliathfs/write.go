@@ -16,10 +16,16 @@ import (
 	"github.com/goliathfs/goliathfs/vfs/walk"
 )
 
+// writeOptions are what the flags of write say.
+type writeOptions struct {
+	storeFlags
+	revision string
+	asJSON   bool
+	force    bool
+}
+
 func newWrite() *cobra.Command {
-	var flags storeFlags
-	var revision string
-	var asJSON, force bool
+	var o writeOptions
 	cmd := &cobra.Command{
 		Use:   "write STORE PATH",
 		Short: "Create or replace a file from standard input",
@@ -30,58 +36,63 @@ that does not exist is made.`,
 		Example: "  echo hello | goliathfs write badger:./store /notes/today.md\n  goliathfs write badger:./store /notes/today.md --revision BoLVjAxyzabc < new.md",
 		GroupID: groupWrite,
 		Args:    takes(2, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("revision") && revision == "" {
-				return usagef("--revision is empty, leave it out to create a file")
-			}
-			if force && revision != "" {
-				return usagef("--revision replaces one version and --force any, leave one of them out")
-			}
-			path, err := toWrite(args[1])
-			if err != nil {
-				return err
-			}
-			content, err := readStdin(cmd)
-			if err != nil {
-				return err
-			}
-			want := storeurl.Want{Write: true, Create: true}
-			if revision != "" {
-				want = storeurl.Want{Write: true} // a store made just now could not hold it
-			} else if err := refused(&flags, args[0], path, content); err != nil {
-				return err
-			}
-			return flags.withStore(cmd, args[0], want, func(s *storeurl.Store) error {
-				var info vfs.Info
-				var replaced vfs.Revision
-				if force {
-					info, replaced, err = putFile(cmd.Context(), s, path, content, true)
-				} else if info, err = vfs.Write(cmd.Context(), s.Backend, path, content, vfs.Revision(revision)); err != nil {
-					err = conflict(cmd.Context(), s, path, vfs.Revision(revision), err)
-				}
-				if err != nil {
-					return err
-				}
-				tellReplaced(cmd, info.Path, replaced)
-				out := newOutput(cmd)
-				if asJSON {
-					out.JSON(struct {
-						listed
-						Replaced vfs.Revision `json:"replaced,omitempty"`
-					}{listedOf(walk.Entry{Info: info}), replaced})
-				} else {
-					out.Printf("%s %s\n", info.Path, info.Revision)
-				}
-				tellGone(cmd, s.Spec, info.Path)
-				return out.Flush()
-			})
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0], args[1]) },
 	}
-	flags.register(cmd)
-	cmd.Flags().StringVar(&revision, "revision", "", "replace this `revision` instead of creating the file")
-	cmd.Flags().BoolVar(&force, "force", false, "replace what is there, whatever its revision")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	o.register(cmd)
+	cmd.Flags().StringVar(&o.revision, "revision", "", "replace this `revision` instead of creating the file")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace what is there, whatever its revision")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print a JSON object")
 	return cmd
+}
+
+func (o *writeOptions) run(cmd *cobra.Command, store, to string) error {
+	if cmd.Flags().Changed("revision") && o.revision == "" {
+		return usagef("--revision is empty, leave it out to create a file")
+	}
+	if o.force && o.revision != "" {
+		return usagef("--revision replaces one version and --force any, leave one of them out")
+	}
+	path, err := toWrite(to)
+	if err != nil {
+		return err
+	}
+	content, err := readStdin(cmd)
+	if err != nil {
+		return err
+	}
+	want := storeurl.Want{Write: true, Create: true}
+	if o.revision != "" {
+		want = storeurl.Want{Write: true} // a store made just now could not hold it
+	} else if err := refused(&o.storeFlags, store, path, content); err != nil {
+		return err
+	}
+	return o.withStore(cmd, store, want, func(s *storeurl.Store) error { return o.write(cmd, s, path, content) })
+}
+
+// write makes the file, or replaces it, and prints what is there now.
+func (o *writeOptions) write(cmd *cobra.Command, s *storeurl.Store, path, content string) (err error) {
+	var info vfs.Info
+	var replaced vfs.Revision
+	if o.force {
+		info, replaced, err = putFile(cmd.Context(), s, path, content, true)
+	} else if info, err = vfs.Write(cmd.Context(), s.Backend, path, content, vfs.Revision(o.revision)); err != nil {
+		err = conflict(cmd.Context(), s, path, vfs.Revision(o.revision), err)
+	}
+	if err != nil {
+		return err
+	}
+	tellReplaced(cmd, info.Path, replaced)
+	out := newOutput(cmd)
+	if o.asJSON {
+		out.JSON(struct {
+			listed
+			Replaced vfs.Revision `json:"replaced,omitempty"`
+		}{listedOf(walk.Entry{Info: info}), replaced})
+	} else {
+		out.Printf("%s %s\n", info.Path, info.Revision)
+	}
+	tellGone(cmd, s.Spec, info.Path)
+	return out.Flush()
 }
 
 // toWrite returns the canonical path of a file that a verb is asked to write.

@@ -32,7 +32,6 @@ const (
 	Install                    // its text is in the store under the name to which it was renamed
 	PutBack                    // it is renamed back, and is what the store has there
 	Release                    // no one has it open for writing any more
-	events        = iota
 )
 
 // Action is what is to be done at a transition, beside the change of state.
@@ -51,50 +50,36 @@ type step struct {
 	do Action
 }
 
-// stay is the step of events that mean nothing to a state.
-func stay(s State) step { return step{s, Nothing} }
-
-// steps is the machine.
-var steps = [states][events]step{
+// steps is the machine. An event that a state does not list means nothing to it.
+var steps = [states]map[Event]step{
 	Clean: {
-		Type: {Typed, Nothing}, Empty: {Waiting, Nothing}, Tear: stay(Clean),
-		Sync: stay(Clean), Finish: stay(Clean), Committed: stay(Clean), Lose: {Refused, Preserve},
-		Unlink: {Unlinked, Nothing}, MakeTemporary: {Temporary, Nothing}, Install: stay(Clean), PutBack: stay(Clean), Release: {Gone, Nothing},
+		Type: {Typed, Nothing}, Empty: {Waiting, Nothing}, Lose: {Refused, Preserve},
+		Unlink: {Unlinked, Nothing}, MakeTemporary: {Temporary, Nothing}, Release: {Gone, Nothing},
 	},
 	Typed: {
-		Type: stay(Typed), Empty: {Waiting, Nothing}, Tear: {Refused, Preserve},
+		Empty: {Waiting, Nothing}, Tear: {Refused, Preserve},
 		Sync: {Typed, Commit}, Finish: {Typed, Commit}, Committed: {Clean, Nothing}, Lose: {Refused, Preserve},
 		Unlink: {Unlinked, Nothing}, MakeTemporary: {Temporary, Nothing}, Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: {Gone, Preserve},
 	},
 	Refused: {
-		Type: stay(Refused), Empty: {Typed, Nothing}, Tear: stay(Refused),
-		Sync: {Refused, Preserve}, Finish: {Gone, Preserve}, Committed: {Clean, Nothing}, Lose: {Refused, Preserve},
+		Empty: {Typed, Nothing},
+		Sync:  {Refused, Preserve}, Finish: {Gone, Preserve}, Committed: {Clean, Nothing}, Lose: {Refused, Preserve},
 		Unlink: {Unlinked, Nothing}, MakeTemporary: {Temporary, Nothing}, Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: {Gone, Preserve},
 	},
 	Waiting: {
-		Type: {Typed, Nothing}, Empty: stay(Waiting), Tear: stay(Waiting),
-		Sync: stay(Waiting), Finish: {Waiting, Commit}, Committed: {Clean, Nothing}, Lose: {Refused, Preserve},
+		Type:   {Typed, Nothing},
+		Finish: {Waiting, Commit}, Committed: {Clean, Nothing}, Lose: {Refused, Preserve},
 		Unlink: {Unlinked, Nothing}, MakeTemporary: {Temporary, Nothing}, Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: {Gone, Preserve},
 	},
-	Temporary: {
-		Type: stay(Temporary), Empty: stay(Temporary), Tear: stay(Temporary),
-		Sync: stay(Temporary), Finish: stay(Temporary), Committed: stay(Temporary), Lose: stay(Temporary),
-		Unlink: {Unlinked, Nothing}, MakeTemporary: stay(Temporary), Install: {Clean, Nothing}, PutBack: {Clean, Nothing}, Release: stay(Temporary),
-	},
-	Unlinked: {
-		Type: stay(Unlinked), Empty: stay(Unlinked), Tear: stay(Unlinked),
-		Sync: stay(Unlinked), Finish: stay(Unlinked), Committed: stay(Unlinked), Lose: stay(Unlinked),
-		Unlink: stay(Unlinked), MakeTemporary: stay(Unlinked), Install: stay(Unlinked), PutBack: stay(Unlinked), Release: {Gone, Nothing},
-	},
-	Gone: {
-		Type: stay(Gone), Empty: stay(Gone), Tear: stay(Gone),
-		Sync: stay(Gone), Finish: stay(Gone), Committed: stay(Gone), Lose: stay(Gone),
-		Unlink: stay(Gone), MakeTemporary: stay(Gone), Install: stay(Gone), PutBack: stay(Gone), Release: stay(Gone),
-	},
+	Temporary: {Unlink: {Unlinked, Nothing}, Install: {Clean, Nothing}, PutBack: {Clean, Nothing}},
+	Unlinked:  {Release: {Gone, Nothing}},
+	Gone:      {},
 }
 
 // Next returns where an event leads from a state, and what is to be done.
 func (s State) Next(e Event) (State, Action) {
-	next := steps[s][e]
-	return next.to, next.do
+	if next, ok := steps[s][e]; ok {
+		return next.to, next.do
+	}
+	return s, Nothing
 }
