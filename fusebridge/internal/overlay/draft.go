@@ -81,6 +81,10 @@ func (d *draft) whole() fuse.Status {
 	return fuse.OK
 }
 
+// inMemory reports whether the store is never to have the draft under the name that it
+// has, if any. The tree's lock is held.
+func (d *draft) inMemory() bool { return d.state == Temporary || d.state == Unlinked }
+
 // limit returns how long data may get.
 func (d *draft) limit() uint64 {
 	if d.state == Temporary {
@@ -104,6 +108,25 @@ func (o *Overlay) draftOf(f *tree.File) *draft {
 		f.Shut = true
 	}
 	return d
+}
+
+// begin takes the gate of a file's draft for a change that the store may have to be asked
+// for. A file that is in memory only needs no store. Leave it in the end.
+func (o *Overlay) begin(ctx *view.Context, op string, f *tree.File) (*draft, fuse.Status) {
+	o.Tree.Lock()
+	d, path := o.drafts[f], f.Path
+	stored := d == nil || !d.inMemory()
+	o.Tree.Unlock()
+	if stored {
+		if _, status := o.ask(ctx, op, path); status != fuse.OK {
+			return nil, status
+		}
+	}
+	d, err := o.enter(ctx, f)
+	if err != nil {
+		return nil, o.StatusOf(op, path, err)
+	}
+	return d, fuse.OK
 }
 
 // enter takes the gate of a file's draft, for which no bytes are on their way to the
@@ -174,16 +197,16 @@ func (d *draft) renumber() {
 }
 
 // load fills a draft with what its node stands for. The gate is held.
-func (o *Overlay) load(ctx *view.Context, d *draft) error {
+func (o *Overlay) load(ctx *view.Context, op string, d *draft) fuse.Status {
 	o.Tree.Lock()
-	loaded := d.loaded
+	loaded, path := d.loaded, d.file.Path
 	o.Tree.Unlock()
 	if loaded {
-		return nil
+		return fuse.OK
 	}
 	text, err := o.Content(ctx, d.file)
 	if err != nil {
-		return err
+		return o.StatusOf(op, path, err)
 	}
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
@@ -194,7 +217,7 @@ func (o *Overlay) load(ctx *view.Context, d *draft) error {
 			o.Tree.SetSize(d.file, int64(len(d.data)))
 		}
 	}
-	return nil
+	return fuse.OK
 }
 
 // put writes bytes through a handle. The tree's lock is held.
@@ -218,7 +241,7 @@ func (o *Overlay) put(d *draft, h *handle, data []byte, off uint64) fuse.Status 
 		o.altered(d, Type)
 		return fuse.OK
 	}
-	if d.state != Temporary && d.state != Unlinked {
+	if !d.inMemory() {
 		h.refused = status
 		if h.typed {
 			d.apply(Tear)

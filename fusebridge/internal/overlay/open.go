@@ -44,26 +44,23 @@ func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOu
 
 // openWrite begins to write a file: its node gets a draft, shared by all who write it.
 func (o *Overlay) openWrite(ctx *view.Context, f *tree.File, process, flags uint32, out *fuse.OpenOut) fuse.Status {
-	path, temporary := o.pathOf(f)
-	if !temporary {
-		if _, status := o.ask(ctx, "open", path); status != fuse.OK {
-			return status
-		}
-		if err := o.conflicts.full(); err != nil {
-			return o.StatusOf("open", path, err)
-		}
-	}
-	d, err := o.enter(ctx, f)
-	if err != nil {
-		return o.StatusOf("open", path, err)
+	d, status := o.begin(ctx, "open", f)
+	if status != fuse.OK {
+		return status
 	}
 	defer o.leave(ctx, d)
 	if status := o.current(ctx, d); status != fuse.OK {
 		return status
 	}
+	o.Tree.Lock()
+	path, inMemory := f.Path, d.inMemory()
+	o.Tree.Unlock()
+	if err := o.conflicts.full(); err != nil && !inMemory {
+		return o.StatusOf("open", path, err)
+	}
 	if flags&syscall.O_TRUNC == 0 {
-		if err := o.load(ctx, d); err != nil {
-			return o.StatusOf("open", path, err)
+		if status := o.load(ctx, "open", d); status != fuse.OK {
+			return status
 		}
 	}
 	o.Tree.Lock()
@@ -78,14 +75,6 @@ func (o *Overlay) openWrite(ctx *view.Context, f *tree.File, process, flags uint
 	}
 	out.Fh, out.OpenFlags = o.addHandle(d), fuse.FOPEN_KEEP_CACHE
 	return fuse.OK
-}
-
-// pathOf returns where a file is, and whether that is in memory only.
-func (o *Overlay) pathOf(f *tree.File) (path string, temporary bool) {
-	o.Tree.Lock()
-	defer o.Tree.Unlock()
-	d := o.drafts[f]
-	return f.Path, d != nil && (d.state == Temporary || d.state == Unlinked)
 }
 
 // addHandle opens a draft for one more writer. The tree's lock is held.
@@ -115,7 +104,7 @@ func (o *Overlay) current(ctx *view.Context, d *draft) fuse.Status {
 // replaceBy sets what the text that a process begins anew is to replace. The tree's
 // lock is held.
 func (o *Overlay) replaceBy(d *draft, process uint32) fuse.Status {
-	if d.state == Temporary || d.state == Unlinked {
+	if d.inMemory() {
 		return fuse.OK
 	}
 	if d.file.Rev != "" {

@@ -108,20 +108,14 @@ func (o *Overlay) renameDir(d, to, target *tree.Dir, name, path string) fuse.Sta
 // rename does a move under the gates of both files, unless they have changed places
 // meanwhile.
 func (o *Overlay) rename(ctx *view.Context, m move, temporary bool) (again bool, status fuse.Status) {
-	path, inMemory := o.pathOf(m.from)
-	if !inMemory {
-		if _, status := o.ask(ctx, "rename", path); status != fuse.OK {
-			return false, status
-		}
-	}
-	var err error
-	if m.draft, err = o.enter(ctx, m.from); err != nil {
-		return false, o.StatusOf("rename", path, err)
+	if m.draft, status = o.begin(ctx, "rename", m.from); status != fuse.OK {
+		return false, status
 	}
 	defer o.leave(ctx, m.draft)
 	if m.target != nil {
+		var err error
 		if m.targetDraft, err = o.enter(ctx, m.target); err != nil {
-			return false, o.StatusOf("rename", path, err)
+			return false, o.StatusOf("rename", m.path, err)
 		}
 		defer o.leave(ctx, m.targetDraft)
 	}
@@ -131,8 +125,8 @@ func (o *Overlay) rename(ctx *view.Context, m move, temporary bool) (again bool,
 	o.Tree.Lock()
 	m.draft.renamed = true
 	o.Tree.Unlock()
-	if err := o.load(ctx, m.draft); err != nil {
-		return false, o.StatusOf("rename", path, err)
+	if status := o.load(ctx, "rename", m.draft); status != fuse.OK {
+		return false, status
 	}
 	defer o.Notify.EndEpoch() // names lead to other nodes
 	switch {

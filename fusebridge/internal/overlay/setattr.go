@@ -44,27 +44,20 @@ func (o *Overlay) truncate(cancel <-chan struct{}, in *fuse.SetAttrIn, size uint
 }
 
 func (o *Overlay) truncateByName(ctx *view.Context, f *tree.File, process uint32, size uint64) fuse.Status {
-	path, temporary := o.pathOf(f)
-	if !temporary {
-		if _, status := o.ask(ctx, "truncate", path); status != fuse.OK {
-			return status
-		}
-	}
-	d, err := o.enter(ctx, f)
-	if err != nil {
-		return o.StatusOf("truncate", path, err)
+	d, status := o.begin(ctx, "truncate", f)
+	if status != fuse.OK {
+		return status
 	}
 	defer o.leave(ctx, d)
 	if status := o.current(ctx, d); status != fuse.OK {
 		return status
 	}
 	if size > 0 {
-		if err := o.load(ctx, d); err != nil {
-			return o.StatusOf("truncate", path, err)
+		if status := o.load(ctx, "truncate", d); status != fuse.OK {
+			return status
 		}
 	}
 	o.Tree.Lock()
-	status := fuse.OK
 	if size == 0 {
 		status = o.replaceBy(d, process)
 	}

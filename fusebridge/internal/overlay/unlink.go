@@ -52,17 +52,11 @@ func (o *Overlay) unlinking(parent uint64, name string) (*tree.File, fuse.Status
 
 // unlinkFile removes a file, unless another has its name by now.
 func (o *Overlay) unlinkFile(cancel <-chan struct{}, f *tree.File) (again bool, status fuse.Status) {
-	path, temporary := o.pathOf(f)
-	ctx := o.ContextOf(cancel, path)
+	ctx := o.Context(cancel, f)
 	defer ctx.Release()
-	if !temporary {
-		if _, status := o.ask(ctx, "remove", path); status != fuse.OK {
-			return false, status
-		}
-	}
-	d, err := o.enter(ctx, f)
-	if err != nil {
-		return false, o.StatusOf("remove", path, err)
+	d, status := o.begin(ctx, "remove", f)
+	if status != fuse.OK {
+		return false, status
 	}
 	defer o.leave(ctx, d)
 	o.Tree.Lock()
