@@ -131,21 +131,26 @@ func (v *View) textFor(ctx *Context, f *tree.File, offset uint64, size int) (str
 }
 
 // textToOpen returns the content of f for an opening, and sends it, so that no read
-// follows.
-func (v *View) textToOpen(ctx *Context, f *tree.File) (string, error) {
+// follows. It reports whether the store was asked for it since: what another has read or
+// holds may be of before.
+func (v *View) textToOpen(ctx *Context, f *tree.File) (text string, asked bool, err error) {
 	at, _ := v.whereabouts(f)
-	text, ok := "", false
-	if at.pinned == nil && v.covers(f, aheadFile) {
-		text, ok = v.readAhead(ctx, f, at.key)
+	if at.pinned == nil && !v.contents.has(at.key) {
+		if v.covers(f, aheadFile) {
+			text, asked = v.readAhead(ctx, f, at.key)
+		}
+		if !asked {
+			file, err := v.contents.read(ctx, at.key.path, at.key.rev)
+			text, asked = file.Content, err == nil && file.Revision == at.key.rev
+		}
 	}
-	if !ok {
-		var err error
+	if !asked {
 		if text, err = v.Content(ctx, f); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
 	v.sendOpened(f, at.key.rev, text)
-	return text, nil
+	return text, asked, nil
 }
 
 // sendOpened sends a file that is being opened, unless it was sent before.

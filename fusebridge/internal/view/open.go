@@ -105,52 +105,62 @@ func (v *View) Hold(cancel <-chan struct{}, id uint64, pid uint32, out *fuse.Ope
 	if f == nil {
 		return fuse.Status(syscall.ESTALE)
 	}
-	at, _ := v.whereabouts(f)
-	if at.superseded && !again { // which another has found, and the kernel is being told
-		v.againFor(pid, f, fuse.Status(syscall.ESTALE))
-		return fuse.Status(syscall.ESTALE)
-	}
 	ctx := v.Context(cancel, f)
 	defer ctx.Release()
-	if !again && v.atHand(f) { // so reading it would not ask the store
-		if status := v.Renew(ctx, f); status != fuse.OK {
-			v.againFor(pid, f, status)
-			return status
-		}
-	}
 	for {
 		at, _ := v.whereabouts(f)
-		text, err := v.textToOpen(ctx, f)
-		if errors.Is(err, errStale) {
-			v.againFor(pid, f, fuse.Status(syscall.ESTALE))
-			return fuse.Status(syscall.ESTALE)
+		if at.superseded && !again { // the kernel is being told
+			return v.lookUpAgain(ctx, pid, f)
 		}
-		if err != nil {
+		text, asked, err := v.textToOpen(ctx, f)
+		status := fuse.OK
+		switch {
+		case errors.Is(err, errStale):
+			return v.lookUpAgain(ctx, pid, f)
+		case err != nil:
 			return v.StatusOf("open", ctx.Path, err)
+		case !asked && !again:
+			status = v.Renew(ctx, f)
+		}
+		if status == fuse.Status(syscall.ESTALE) {
+			return v.lookUpAgain(ctx, pid, f)
+		}
+		if status != fuse.OK {
+			return status
 		}
 		v.Tree.Lock()
-		held := v.opened.hold(f, at.key.rev, text)
+		moved := f.Superseded && !again // then it was not renewed
+		held := !moved && v.opened.hold(f, at.key.rev, text)
 		v.Tree.Unlock()
-		if held { // else it was committed meanwhile
+		if held { // else it was replaced or committed meanwhile
 			return fuse.OK
 		}
 	}
 }
 
-// againFor notes that a process is going to open a file again.
-func (v *View) againFor(pid uint32, f *tree.File, status fuse.Status) {
-	if status != fuse.Status(syscall.ESTALE) {
-		return
+// lookUpAgain answers that the name of f is to be looked up again, and that its process is
+// going to open what it finds then: which is not asked for any more, so it must be what
+// the store has. What another opening has found may be older than this one.
+func (v *View) lookUpAgain(ctx *Context, pid uint32, f *tree.File) fuse.Status {
+	const changes = 4 // meanwhile; who changes a file all the time has no latest one
+	var renewed *tree.File
+	for range changes {
+		v.Tree.Lock()
+		shown := v.Tree.FileAt(f.Path)
+		v.Tree.Unlock()
+		if shown == nil || shown == renewed {
+			break
+		}
+		if status := v.Renew(ctx, shown); status == fuse.OK {
+			renewed = shown // unless another one shows by now
+		} else if status != fuse.Status(syscall.ESTALE) {
+			break
+		}
 	}
 	v.Tree.Lock()
 	defer v.Tree.Unlock()
 	v.opened.expectAgain(pid, f.Path)
-}
-
-// atHand reports whether the bytes of f are kept here.
-func (v *View) atHand(f *tree.File) bool {
-	at, _ := v.whereabouts(f)
-	return at.pinned != nil || v.contents.has(at.key)
+	return fuse.Status(syscall.ESTALE)
 }
 
 // Release ends an opening.
