@@ -21,6 +21,12 @@ func Of(err error) error {
 			err = e.Err
 		case *net.OpError:
 			err = e.Err
+		case interface{ Unwrap() []error }:
+			list := e.Unwrap()
+			if len(list) != 1 { // else errors.Join, which had nothing to join
+				return err
+			}
+			err = list[0]
 		default:
 			return err
 		}

@@ -184,4 +184,7 @@ func TestFollowBeginsOnFullDisk(t *testing.T) {
 	if _, err := journalfs.Wrap(t.Context(), b, j); !errors.Is(err, journalfs.ErrFull) {
 		t.Errorf("error %v, want %v", err, journalfs.ErrFull)
 	}
+	if _, err := journalfs.Open(filepath.Join(disk, "another"), nil); !errors.Is(err, journalfs.ErrFull) {
+		t.Errorf("error %v, want %v", err, journalfs.ErrFull)
+	}
 }

@@ -177,6 +177,9 @@ func beginWriter(file *os.File, now time.Time) (writer, error) {
 	w := writer{file: file, live: map[string]entry{}, end: headerSize, room: headerSize, since: headerSize}
 	rand.Read(w.salt[:])
 	if _, err := file.WriteAt(newHeader(w.salt, now), 0); err != nil {
+		if err = asFull(err); errors.Is(err, ErrFull) {
+			return w, err
+		}
 		return w, fmt.Errorf("the journal cannot be written: %w", err)
 	}
 	return w, nil

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/goliathfs/goliathfs/internal/reason"
 )
 
 // The names of Badger's files that matter here.
@@ -271,8 +273,16 @@ func FileNumber(name string) int {
 // newSuffix marks a file that is to replace another.
 const newSuffix = ".new"
 
-// WriteFile replaces a file so that it has either content after a crash.
+// WriteFile replaces a file so that it has either content after a crash. Its error has
+// the file's name alone, for the folder may be named by a descriptor.
 func WriteFile(path string, content []byte) error {
+	if err := writeFile(path, content); err != nil {
+		return fmt.Errorf("%s of the store cannot be written, look at the room and the rights there: %w", filepath.Base(path), reason.Of(err))
+	}
+	return nil
+}
+
+func writeFile(path string, content []byte) error {
 	tmp := path + newSuffix
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -284,7 +294,8 @@ func WriteFile(path string, content []byte) error {
 		err = os.Rename(tmp, path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(tmp))
+		_ = os.Remove(tmp) // the next write does so too
+		return err
 	}
 	return SyncDir(filepath.Dir(path))
 }
