@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/goliathfs/goliathfs/internal/sleep"
 )
 
 // database is what the stores of all namespaces of one database share.
@@ -121,7 +123,7 @@ func (d *database) askWhile(ctx context.Context, again func(error) bool, op func
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := d.once(bounded, op)
 		why = telling(why, err)
-		if err == nil || !again(err) || !wait(bounded, pause) {
+		if err == nil || !again(err) || !sleep.For(bounded, pause) {
 			return d.explain(ctx, why)
 		}
 	}
@@ -142,18 +144,6 @@ const (
 	firstPause   = time.Millisecond
 	longestPause = 100 * time.Millisecond
 )
-
-// wait returns after pause; false when ctx ended before that.
-func wait(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // again reports whether an operation that failed without a change may be tried again.
 func (d *database) again(err error) bool {

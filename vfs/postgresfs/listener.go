@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/goliathfs/goliathfs/internal/sleep"
 )
 
 // listener hears the server's notifications on a connection of its own, while someone
@@ -72,7 +74,7 @@ func (l *listener) idle(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if !wait(ctx, linger) || l.unwatched() {
+		if !sleep.For(ctx, linger) || l.unwatched() {
 			return
 		}
 	}
@@ -116,7 +118,7 @@ func (l *listener) listen(ctx context.Context, d *database) {
 		if time.Since(begun) > netInterval {
 			pause = firstPause
 		}
-		wait(ctx, pause)
+		sleep.For(ctx, pause)
 	}
 }
 
@@ -161,7 +163,7 @@ func announce(ctx context.Context, conn *pgx.Conn) error {
 	shared := false
 	for try := 0; !shared && try < 100; try++ {
 		if try > 0 {
-			wait(ctx, time.Millisecond)
+			sleep.For(ctx, time.Millisecond)
 		}
 		if err := conn.QueryRow(ctx, beListening).Scan(&shared); err != nil {
 			return err
@@ -213,7 +215,7 @@ func (l *listener) prove(ctx context.Context, d *database, payload string) {
 		_, err := q.Exec(ctx, `select pg_notify('`+channel+`', $1::text)`, payload)
 		return err
 	})
-	if err == nil && wait(ctx, proveWithin) && !l.hears.Load() {
+	if err == nil && sleep.For(ctx, proveWithin) && !l.hears.Load() {
 		d.opts.Logger.Warn("the server's notifications do not arrive, most likely because of a pooler between, so changes of others are looked for now and then", "every", d.opts.PollInterval)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/goliathfs/goliathfs/internal/sleep"
 )
 
 // transactions is how many one operation begins at most, because the connections of
@@ -24,7 +26,7 @@ func (d *database) whole(ctx context.Context, opts pgx.TxOptions, op func(pgx.Tx
 			pause, why = firstPause, nil
 		}
 		why = telling(why, err)
-		if err == nil || !d.again(err) || begun == transactions || time.Since(last) > d.opts.Timeout || !wait(ctx, pause) {
+		if err == nil || !d.again(err) || begun == transactions || time.Since(last) > d.opts.Timeout || !sleep.For(ctx, pause) {
 			return d.explain(ctx, why)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/goliathfs/goliathfs/internal/sleep"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/textfile"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
@@ -169,7 +170,7 @@ const grace = time.Second
 func patient(ctx context.Context, most time.Duration) (context.Context, func()) {
 	held, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 	stop := context.AfterFunc(ctx, func() {
-		if wait(held, grace) {
+		if sleep.For(held, grace) {
 			cancel()
 		}
 	})
@@ -197,7 +198,7 @@ func (s *FS) apply(ctx, held context.Context, c *change, doubt bool) (done outco
 		why = telling(why, err)
 		fate := fateOf(err)
 		doubt = doubt || fate == lost
-		if fate == refused || fate == ended || !s.db.again(err) || ctx.Err() != nil || !wait(held, pause) {
+		if fate == refused || fate == ended || !s.db.again(err) || ctx.Err() != nil || !sleep.For(held, pause) {
 			break
 		}
 	}

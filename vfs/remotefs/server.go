@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/goliathfs/goliathfs/internal/sleep"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/wrap"
 )
@@ -188,7 +189,7 @@ func (s *server) accept(ctx context.Context, l net.Listener) error {
 			}
 			return nil
 		case err != nil && isTemporary(err):
-			pause(ctx, 50*time.Millisecond) // out of file descriptors, say
+			sleep.For(ctx, 50*time.Millisecond) // out of file descriptors, say
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("no more clients can connect, for the listener was closed elsewhere: %w", err)
 		case err != nil:
@@ -202,16 +203,6 @@ func (s *server) accept(ctx context.Context, l net.Listener) error {
 func isTemporary(err error) bool {
 	var temporary interface{ Temporary() bool }
 	return errors.As(err, &temporary) && temporary.Temporary() && !errors.Is(err, net.ErrClosed)
-}
-
-// pause returns after d, or when ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // serve greets a client and answers it until it goes away.

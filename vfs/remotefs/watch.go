@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/sleep"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -43,7 +44,7 @@ func (c *Client) Watch(ctx context.Context, dir string, fn func(vfs.Event)) erro
 		case errors.Is(err, errClosed), isAnswer(err):
 			return err
 		}
-		pause(ctx, retry)
+		sleep.For(ctx, retry)
 		retry = min(2*retry, lastRetry)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
+	"github.com/goliathfs/goliathfs/internal/sleep"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -122,18 +123,8 @@ func (d *database) patiently(ctx context.Context, op func() error) error {
 		return d.explain(ctx, err)
 	}
 	for pause := time.Millisecond; isBusy(err) && time.Now().Before(deadline) && ctx.Err() == nil; pause = min(2*pause, 50*time.Millisecond) {
-		wait(ctx, pause)
+		sleep.For(ctx, pause)
 		err = op()
 	}
 	return d.explain(ctx, err)
-}
-
-// wait returns after pause, or when ctx ends.
-func wait(ctx context.Context, pause time.Duration) {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/goliathfs/goliathfs/internal/sleep"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/sqlitefs/internal/walfile"
 )
@@ -114,7 +115,7 @@ func (id *identity) whole(ctx context.Context) error {
 			id.mixed = true
 			return movedError(fmt.Sprintf("another database was copied over %s (%v)", id.file, err))
 		}
-		wait(ctx, mixedPause)
+		sleep.For(ctx, mixedPause)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

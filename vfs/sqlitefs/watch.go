@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/goliathfs/goliathfs/internal/sleep"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -129,7 +130,7 @@ func (s *FS) lastLook() {
 // poll looks for changes of others until ctx ends.
 func (s *FS) poll(ctx context.Context) {
 	for failing := false; ; {
-		wait(ctx, s.db.opts.PollInterval)
+		sleep.For(ctx, s.db.opts.PollInterval)
 		if ctx.Err() != nil {
 			return
 		}

@@ -3,7 +3,6 @@
 package mountpoint
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +16,6 @@ type holder struct {
 	name string // of its program
 	how  string // such as "its working directory is /mnt/notes"
 }
-
-func (h holder) String() string { return fmt.Sprintf("%s (pid %d): %s", h.name, h.pid, h.how) }
 
 // holdersOf looks in /proc for processes that sit in dir, have files below it
 // open or mapped. It sees only what the user may see, and touches nothing in the

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/goliathfs/goliathfs/internal/sleep"
 )
 
 // Unmount takes m away: politely until the bound, then by detaching. It returns nil
@@ -34,7 +36,7 @@ func (m Mount) Unmount(ctx context.Context, bound time.Duration, log *slog.Logge
 			if err != nil && !errors.Is(err, syscall.EBUSY) {
 				return fmt.Errorf("%s cannot be unmounted: %w", m.Dir, err)
 			}
-			if !sleep(bounded, pause) {
+			if !sleep.For(bounded, pause) {
 				break
 			}
 		}
@@ -90,16 +92,4 @@ func (m Mount) umount(flags int) error {
 		return syscall.EBUSY
 	}
 	return fmt.Errorf("%s: %w", strings.TrimSpace(string(out)), err)
-}
-
-// sleep waits and reports whether ctx still goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"syscall"
-	"unicode/utf8"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
@@ -66,8 +65,6 @@ func isRefusal(err error) bool {
 	}
 	return false
 }
-
-func isText(data []byte) bool { return utf8.Valid(data) }
 
 // lose notes that a draft was refused for good.
 func (o *Overlay) lose(d *draft, why fuse.Status) {

@@ -4,6 +4,7 @@ package overlay
 
 import (
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
@@ -203,7 +204,7 @@ func (o *Overlay) sync(cancel <-chan struct{}, id, fh uint64, pid uint32, closin
 func (o *Overlay) hopeless(d *draft) bool {
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
-	return d.state == Refused || d.state == Typed && !isText(d.data)
+	return d.state == Refused || d.state == Typed && !utf8.Valid(d.data)
 }
 
 // Release ends one opening. What could not be committed until now, because the store

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+	"github.com/goliathfs/goliathfs/internal/sleep"
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -98,7 +99,7 @@ func (r *Context) watch(live context.Context, ended chan struct{}) {
 	case <-timer.C:
 		r.end(context.DeadlineExceeded)
 	case <-r.interrupted:
-		if sleep(live, min(interruptGrace, time.Until(r.deadline))) {
+		if sleep.For(live, min(interruptGrace, time.Until(r.deadline))) {
 			r.end(errInterrupted)
 		}
 	}
@@ -146,17 +147,5 @@ func (r *Context) Release() {
 	end(context.Canceled)
 	if !late.Stop() {
 		<-ended
-	}
-}
-
-// sleep waits and reports whether ctx still goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
+	"github.com/goliathfs/goliathfs/internal/sleep"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
@@ -91,7 +92,7 @@ func (f *Follower) Watch(ctx context.Context, ready func()) {
 		}
 		f.markStale(fmt.Errorf("the watch ended: %w", err))
 		f.WalkSoon()
-		if !sleep(ctx, pause) {
+		if !sleep.For(ctx, pause) {
 			return
 		}
 	}
@@ -257,7 +258,7 @@ func (f *Follower) Keep(ctx context.Context) {
 // Observe says when a place of the store cannot be reached, for its stream does not,
 // and has the tree walked when it is back. It ends with ctx.
 func (f *Follower) Observe(ctx context.Context) {
-	for sleep(ctx, time.Second) {
+	for sleep.For(ctx, time.Second) {
 		f.look(ctx)
 	}
 }
