@@ -388,30 +388,3 @@ func (r *Recorder) Report(opts RecordOptions) Report {
 	}
 	return report
 }
-
-// add puts an exchange into the conversation that it belongs to.
-func (t *table) add(req *Request, reply Reply, opts RecordOptions) {
-	keys, setting := req.keys(), req.setting()
-	at := slices.IndexFunc(t.all, func(c *conversation) bool { return c.state == failed && c.same(keys, setting) })
-	var c *conversation
-	if at >= 0 {
-		c = t.all[at]
-	} else {
-		if c = t.extended(keys, setting); c == nil {
-			c = &conversation{}
-			if opts.NewNames != nil {
-				c.names = opts.NewNames()
-			}
-			t.all = append(t.all, c)
-		}
-		c.take(req, keys, opts.CountTokens)
-	}
-	x := &c.exchanges[len(c.exchanges)-1]
-	x.Replies = append(x.Replies, reply)
-	c.state = answered
-	if reply.Error != nil || reply.Cut {
-		c.state = failed
-	}
-	m := Message{Role: Assistant, Text: reply.Text, Calls: reply.Calls}
-	c.reply = m.key()
-}

@@ -327,8 +327,8 @@ func TestServerCompletesReferences(t *testing.T) {
 		}
 		return out.ID, out.Output[0].ID
 	}
-	id, item := post(`{"input":"first"}`)
-	id, _ = post(fmt.Sprintf(`{"input":[{"role":"user","content":"first"},{"type":"item_reference","id":%q},{"role":"user","content":"second"}]}`, item))
+	_, item := post(`{"input":"first"}`)
+	id, _ := post(fmt.Sprintf(`{"input":[{"role":"user","content":"first"},{"type":"item_reference","id":%q},{"role":"user","content":"second"}]}`, item))
 	post(fmt.Sprintf(`{"previous_response_id":%q,"input":"third"}`, id))
 	report := server.Report()
 	if len(report.Problems) > 0 {

@@ -44,9 +44,9 @@ type exchange struct {
 }
 
 // state is the memory as it is saved.
-func (r remembered) state() (memory.State, error) {
-	state := memory.State{Summary: r.Summary, Recent: []memory.Exchange{}}
-	for _, e := range r.Recent {
+func (m remembered) state() (memory.State, error) {
+	state := memory.State{Summary: m.Summary, Recent: []memory.Exchange{}}
+	for _, e := range m.Recent {
 		at := replay.Epoch()
 		if e.At != "" {
 			var err error

@@ -49,6 +49,9 @@ const (
 	// the machine is busy.
 	slowBatch = 25 * time.Millisecond
 	restAfter = time.Second
+	// aheadShare is the part of a read's time that a batch may take at most, so that there
+	// is time left to ask for the one file.
+	aheadShare = 4
 )
 
 // ahead is the sending ahead of one view.
@@ -181,7 +184,7 @@ func (v *View) readAhead(ctx *Context, f *tree.File, key contentKey) (text strin
 		return "", false
 	}
 	began := time.Now()
-	part := ctx.part() // so that there is time left to ask for the one file
+	part := v.within(ctx.interrupted, ctx.Path, time.Until(ctx.deadline)/aheadShare)
 	results, err := vfs.Inner{Backend: v.Backend}.ReadBatch(part, p.paths)
 	part.Release()
 	before, slow := v.ahead.slow, time.Since(began) > slowBatch

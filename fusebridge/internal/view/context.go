@@ -65,14 +65,6 @@ func (v *View) within(cancel <-chan struct{}, path string, limit time.Duration) 
 	return &Context{Path: path, Context: v.life, interrupted: cancel, deadline: time.Now().Add(min(limit, v.timeout))}
 }
 
-// part is the context of a part of the request that it can do without, which may take a
-// quarter of its time. Release it in the end.
-func (r *Context) part() *Context {
-	const share = 4
-	end := time.Now().Add(time.Until(r.deadline) / share)
-	return &Context{Path: r.Path, Context: r.Context, interrupted: r.interrupted, deadline: end}
-}
-
 // Deadline implements context.Context.
 func (r *Context) Deadline() (time.Time, bool) { return r.deadline, true }
 
