@@ -115,6 +115,8 @@ func (v *View) Hold(cancel <-chan struct{}, id uint64, pid uint32, out *fuse.Ope
 		text, asked, err := v.textToOpen(ctx, f)
 		status := fuse.OK
 		switch {
+		case errors.Is(err, errStale) && again: // the kernel does not look a third time
+			return fuse.Status(syscall.ESTALE)
 		case errors.Is(err, errStale):
 			return v.lookUpAgain(ctx, pid, f)
 		case err != nil:
