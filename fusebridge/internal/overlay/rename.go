@@ -128,7 +128,9 @@ func (o *Overlay) rename(ctx *view.Context, m move, temporary bool) (again bool,
 	if status := o.load(ctx, "rename", m.draft); status != fuse.OK {
 		return false, status
 	}
-	defer o.Notify.EndEpoch() // names lead to other nodes
+	if !o.plain(m) {
+		defer o.Notify.EndEpoch() // other names may lead elsewhere, of which the kernel does not know
+	}
 	switch {
 	case temporary:
 		return false, o.makeTemporary(ctx, m)
@@ -136,6 +138,14 @@ func (o *Overlay) rename(ctx *view.Context, m move, temporary bool) (again bool,
 		return false, fuse.OK
 	}
 	return false, o.install(ctx, m)
+}
+
+// plain reports whether a move changes no other names than its own.
+func (o *Overlay) plain(m move) bool {
+	o.Tree.Lock()
+	defer o.Tree.Unlock()
+	from := o.Tree.DirAt(vpath.Dir(m.from.Path))
+	return from != nil && from.IsPlain() && m.dir.IsPlain()
 }
 
 // stillNamed reports whether the names of a move still stand for its files.

@@ -45,6 +45,10 @@ func (e *entry) isAlive() bool { return e.dir != nil || e.file != nil }
 // Empty reports whether nothing shows in the directory.
 func (d *Dir) Empty() bool { return d.alive == 0 }
 
+// IsPlain reports whether everything in the directory shows under its own name, so that a
+// change of one name changes no other.
+func (d *Dir) IsPlain() bool { return len(d.special) == 0 }
+
 // Up returns the parent, that of the root being itself.
 func (d *Dir) Up() *Dir {
 	if d.Parent == nil {

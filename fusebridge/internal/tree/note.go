@@ -35,9 +35,8 @@ type Note struct {
 	Name  string // of DropName and NameGone
 }
 
-// EndsName reports whether a name that the kernel has stands for something else now, or
-// nothing. A name that is new it does not have: it keeps none that lead nowhere.
-func (n Note) EndsName() bool { return (n.Kind == DropName || n.Kind == NameGone) && n.Child != 0 }
+// OfName reports whether the note is of a name.
+func (n Note) OfName() bool { return n.Kind == DropName || n.Kind == NameGone }
 
 // line is what a name in a listing stands for.
 type line struct {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,7 +55,10 @@ func TestNamesEnd(t *testing.T) {
 	}{
 		{"a free directory", []tree.Note{note("a", 8), note("b", 9)}, false, fuse.OK, []string{"a", "b"}, 0},
 		{"a name that the kernel has forgotten", []tree.Note{note("a", 8)}, false, fuse.ENOENT, []string{"a"}, 0},
-		{"a new name", []tree.Note{note("a", 0), {Kind: tree.DropList, ID: 7}}, false, fuse.OK, nil, 0},
+		{"a new name", []tree.Note{note("a", 0), {Kind: tree.DropList, ID: 7}}, false, fuse.OK, []string{"a"}, 0},
+		{"a new directory", []tree.Note{{Kind: tree.DropList, ID: 7}}, false, fuse.OK, []string{strings.Repeat("-", 256)}, 0},
+		{"a new directory in one that is locked", []tree.Note{{Kind: tree.DropList, ID: 7}}, true, fuse.OK, nil, 1},
+		{"a text", []tree.Note{{Kind: tree.DropInode, ID: 7}}, false, fuse.OK, nil, 0},
 		{"a directory that is locked", []tree.Note{note("a", 8), note("b", 9)}, true, fuse.OK, nil, 1},
 		{"refused", []tree.Note{note("a", 8), note("b", 9)}, false, fuse.EIO, []string{"a"}, 1},
 		{"many names", many, false, fuse.OK, nil, 1},

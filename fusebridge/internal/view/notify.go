@@ -4,6 +4,7 @@ package view
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -125,12 +126,18 @@ func (n *Notifier) TellLater(notes []tree.Note) {
 	}()
 }
 
-// endNames has the kernel ask for what is behind the names of notes that end one.
+// endNames has the kernel ask for what is behind the names that notes tell of. Also a name
+// that is new may have led elsewhere, for the kernel still has to take in our answer to its
+// own removal of it: so names are dropped, or one that nothing has, wherever a directory
+// changed. To do so waits for what changes it.
 func (n *Notifier) endNames(notes []tree.Note) {
 	var ended []tree.Note
 	for _, note := range notes {
-		if note.EndsName() {
+		switch {
+		case note.OfName():
 			ended = append(ended, note)
+		case note.Kind == tree.DropList && !slices.ContainsFunc(ended, func(e tree.Note) bool { return e.ID == note.ID }):
+			ended = append(ended, tree.Note{Kind: tree.DropName, ID: note.ID, Name: noName})
 		}
 	}
 	n.sent.Add(uint64(len(ended)))
@@ -184,9 +191,9 @@ func sendLockless(kernel Kernel, n tree.Note) fuse.Status {
 	switch {
 	case n.Kind == tree.DropList:
 		return dropPages(kernel, n)
-	case n.Kind != tree.DropName && n.Kind != tree.NameGone:
+	case !n.OfName():
 		return sendNote(kernel, n)
-	case !n.EndsName():
+	case n.Child == 0:
 		return fuse.OK
 	}
 	return kernel.InodeNotify(n.Child, attributesOnly, 0)

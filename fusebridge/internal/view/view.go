@@ -179,7 +179,9 @@ func (v *View) EnterFile(f *tree.File, out *fuse.EntryOut) {
 	v.Tree.RefFile(f)
 	out.NodeId = f.ID
 	v.FileAttr(f, &out.Attr)
-	out.SetEntryTimeout(time.Duration(v.keepName.Load()))
+	if !f.Superseded { // else its name leads elsewhere by now
+		out.SetEntryTimeout(time.Duration(v.keepName.Load()))
+	}
 	out.SetAttrTimeout(attrLife(f))
 }
 
