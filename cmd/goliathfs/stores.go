@@ -79,8 +79,8 @@ func (f *storeFlags) withStore(cmd *cobra.Command, raw string, want storeurl.Wan
 }
 
 // tellNamespaces says on standard error, of each database of which one namespace is
-// seen because its URL names none, where else it holds files; to programs only where
-// that one is empty.
+// seen because its URL names none, where else it holds files; once a day, and to
+// programs never, but where that namespace is empty.
 func tellNamespaces(cmd *cobra.Command, stores ...*storeurl.Store) error {
 	var told []string
 	tell := func(text string) {
@@ -105,7 +105,10 @@ func tellNamespaces(cmd *cobra.Command, stores ...*storeurl.Store) error {
 		}
 		found, err = s.Others(cmd.Context())
 		for _, e := range found {
-			tell(fmt.Sprintf("%s holds files in other namespaces too: %s; %s shows all", e.URL, e.Names, shellWord(e.Example.String())))
+			text := fmt.Sprintf("%s holds files in other namespaces too: %s; %s shows all", e.URL, e.Names, shellWord(e.Example.String()))
+			if !toldLately(text) {
+				tell(text)
+			}
 		}
 		if err != nil {
 			return err
