@@ -109,7 +109,9 @@ func Record(ctx context.Context, opts RecordOptions) (*Recording, error) {
 	if r.Stopped != nil {
 		r.Problems = append(r.Problems, "the agent was stopped before it ended, so the scenario has no replies beyond that: add what the model says last")
 	}
-	if err := recorder.Unanswered(); err != nil {
+	if err := recorder.Unanswered(); err != nil && r.Stopped != nil {
+		return nil, fmt.Errorf("%w, before a request of it reached the model (%w)", r.Stopped, err)
+	} else if err != nil {
 		return nil, fmt.Errorf("no request of the agent reached the model, so there is nothing to record: see that the model runs and that its address is right (%w)", err)
 	}
 	known := res.known
@@ -221,6 +223,19 @@ func (r *Recording) command() []string {
 		}
 	}
 	return args
+}
+
+// OnlyErrors reports whether the model answered with errors alone, as it does at a wrong
+// address or without a key.
+func (r *Recording) OnlyErrors() bool {
+	for _, c := range r.report.Conversations {
+		for _, x := range c.Exchanges {
+			if slices.ContainsFunc(x.Replies, func(reply wire.Reply) bool { return reply.Error == nil }) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // changed are the files that are not as they were, by path; nil is one that is

@@ -117,6 +117,9 @@ func (o *recordOptions) run(cmd *cobra.Command, args []string) error {
 	for _, p := range recording.Problems {
 		fmt.Fprintf(cmd.ErrOrStderr(), "a replay may differ: %s\n", p)
 	}
+	if recording.OnlyErrors() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "the model answered with errors alone: look whether --to is its address and the agent has a key, unless they are what you want\n")
+	}
 	for _, s := range blackbox.Suspects(text) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", o.out, s)
 	}
