@@ -200,6 +200,9 @@ func setNamespace(name string, urls ...*storeurl.URL) error {
 	return nil
 }
 
+// shortReason is the length, in bytes, up to which a reason is repeated for each file.
+const shortReason = 80
+
 // copied is what copy prints as JSON.
 type copied struct {
 	transfer.Result
@@ -214,8 +217,12 @@ func (o *copyOptions) copy(cmd *cobra.Command, src, dst side, problems []leftout
 		if errors.Is(s.Err, hostdir.ErrRepository) {
 			s.Reason += "; --repositories writes it"
 		}
+		if n := len(sum.Failures); n > 0 && sum.Failures[n-1].Reason == s.Reason && len(s.Reason) > shortReason {
+			progress.line("not copied: %s, for the same reason", printable(s.Path))
+		} else {
+			progress.line("not copied: %s: %s", printable(s.Path), s.Reason)
+		}
 		sum.Failures = append(sum.Failures, s)
-		progress.line("not copied: %s: %s", printable(s.Path), s.Reason)
 	}
 	opts := o.transfer
 	opts.Skip = o.filter.skip(cmd.Context(), src.dir)

@@ -30,7 +30,7 @@ is "ready"; "overflow" means that changes may have been missed, so look again.`,
 			if err != nil {
 				return usagef("%s: %w", args[1], err)
 			}
-			return flags.withStore(cmd, args[0], storeurl.Want{Long: true}, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], storeurl.Want{Long: true, Await: true}, func(s *storeurl.Store) error {
 				for _, part := range s.Parts {
 					switch part.URL.Scheme {
 					case storeurl.Badger:

@@ -165,7 +165,7 @@ func (d *database) once(ctx context.Context, op func(context.Context, querier) e
 	}
 	defer conn.Release()
 	if err := d.ensure(ctx, conn); err != nil {
-		return err
+		return sever(conn, err)
 	}
 	if !d.explicit.Load() {
 		return d.upgraded(ctx, conn, op(ctx, conn))

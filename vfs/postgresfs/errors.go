@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/goliathfs/goliathfs/vfs"
 )
@@ -44,6 +47,7 @@ const (
 	lockNotAvailable      = "55P03"
 	cannotConnectNow      = "57P03"
 	completionUnknown     = "40003"
+	protocolViolation     = "08P01"
 	statementIsThere      = "42P05" // a prepared one
 	statementIsNotThere   = "26000"
 )
@@ -65,6 +69,7 @@ const (
 	clash               // refused because of others' transactions
 	away                // it was never sent, for there is no server to send it to
 	lost                // the connection ended, and the statement may have been carried out
+	failed              // the driver failed, and would again; the statement may have been carried out
 	ended               // by the context or the closing of the store, before it was sent
 )
 
@@ -74,7 +79,7 @@ func fateOf(err error) fate {
 	c := code(err)
 	switch {
 	case errors.As(err, &none):
-		if errors.Is(err, context.Canceled) || errors.Is(err, fs.ErrClosed) || c != "" && !passes(c) {
+		if errors.Is(err, context.Canceled) || errors.Is(err, fs.ErrClosed) || !passes(err) {
 			return ended
 		}
 		return away
@@ -93,13 +98,77 @@ func fateOf(err error) fate {
 	if errors.As(err, &told) || errors.Is(err, pgx.ErrNoRows) {
 		return refused
 	}
-	return lost
+	var cut *severed
+	if broken(err) || errors.As(err, &cut) {
+		return lost
+	}
+	return failed
 }
 
-// passes reports whether a server that takes no connection for a reason may take one
-// soon: it starts or ends, or has too many.
-func passes(code string) bool {
-	return strings.HasPrefix(code, "57P") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "08")
+// severed is a failure after which the connection was gone, whatever the driver calls it.
+type severed struct{ error }
+
+func (s *severed) Unwrap() error { return s.error }
+
+// sever marks a failure after which its connection is gone.
+func sever(conn *pgxpool.Conn, err error) error {
+	if err != nil && conn.Conn().IsClosed() {
+		return &severed{err}
+	}
+	return err
+}
+
+// passes reports whether a connection that could not be made may be made soon: the server
+// starts or ends, has too many, or is not to be reached.
+func passes(err error) bool {
+	switch c := code(err); {
+	case c == protocolViolation:
+		return !misnamed(err)
+	case c != "":
+		return strings.HasPrefix(c, "57P") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "08")
+	}
+	var cut *severed
+	return broken(err) || errors.As(err, &cut)
+}
+
+// misnamed reports whether pgbouncer does not know what a connection asks for. It has
+// one code for that and for a server behind it that is away.
+func misnamed(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && slices.ContainsFunc([]string{"no such database", "no such user", "unsupported startup parameter"},
+		func(said string) bool { return strings.HasPrefix(pg.Message, said) })
+}
+
+// broken reports whether a connection ended, or did not come about, as those of a
+// network do; else the driver has not understood the server, or does not trust it.
+func broken(err error) bool {
+	var op *net.OpError
+	if errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error") { // of TLS
+		return false
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, errReplica) || pgconn.SafeToRetry(err)
+}
+
+// innermost returns the cause of a driver's error, without the user and host that go
+// along with it.
+func innermost(err error) error {
+	for {
+		var next error
+		switch e := err.(type) {
+		case interface{ Unwrap() error }:
+			next = e.Unwrap()
+		case interface{ Unwrap() []error }:
+			if all := e.Unwrap(); len(all) > 0 {
+				next = all[len(all)-1]
+			}
+		}
+		if next == nil {
+			return err
+		}
+		err = next
+	}
 }
 
 // nobody reports whether a connection failed because nothing answers there.
@@ -127,6 +196,10 @@ func reason(err error) string {
 	}
 	if errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) {
 		return "no answer came in time"
+	}
+	var cut *severed
+	if !broken(err) && !errors.As(err, &cut) {
+		return innermost(err).Error()
 	}
 	return "the connection was lost"
 }
@@ -158,6 +231,8 @@ func (d *database) explain(ctx context.Context, err error) error {
 		return &storeError{fmt.Sprintf("a pooler in between hands on connections and knows no prepared statements (%s): add default_query_exec_mode=simple_protocol to the URL, or go past it", reason(err)), []error{err}}
 	case c == undefinedDatabase:
 		return &storeError{fmt.Sprintf("the server has no such database (%s): create it, or name another", reason(err)), []error{fs.ErrNotExist, err}}
+	case c == protocolViolation && misnamed(err):
+		return &storeError{fmt.Sprintf("the pooler in between refused the connection (%s): look at database, user and parameters of the URL, and at pgbouncer.ini", reason(err)), []error{err}}
 	case strings.HasPrefix(c, "28"):
 		return &storeError{fmt.Sprintf("the server does not let this user in (%s): look at user, password and pg_hba.conf", reason(err)), []error{err}}
 	case c == tooManyConnections:
@@ -170,5 +245,9 @@ func (d *database) explain(ctx context.Context, err error) error {
 	if c != "" {
 		return &storeError{fmt.Sprintf("the server refused it (%s, SQLSTATE %s)", reason(err), c), []error{err}}
 	}
-	return fmt.Errorf("the database failed: %w", err)
+	var none *unsent
+	if errors.As(err, &none) {
+		return &storeError{fmt.Sprintf("no connection to the PostgreSQL server can be made (%s): look at sslmode, sslrootcert and sslcert of the URL, and at what listens there", reason(err)), []error{err}}
+	}
+	return &storeError{fmt.Sprintf("the PostgreSQL driver failed (%s), which is a fault of this program or of the server", reason(err)), []error{err}}
 }

@@ -213,7 +213,7 @@ func (s *FS) lead(held context.Context, with []*member) verdict {
 	kind := decided
 	switch {
 	case err == nil:
-	case fateOf(err) == lost:
+	case fateOf(err) == lost, fateOf(err) == failed:
 		kind = doubtful
 	default:
 		kind = alone
@@ -233,7 +233,7 @@ func (s *FS) applyAll(held context.Context, with []*member) (map[int64]outcome, 
 	}
 	defer conn.Release()
 	if err := s.db.ensure(held, conn); err != nil {
-		return nil, notYet(err)
+		return nil, notYet(sever(conn, err))
 	}
 	var keys, contents, olds, revisions [][]byte
 	var times, tags []int64
@@ -261,5 +261,5 @@ func (s *FS) applyAll(held context.Context, with []*member) (map[int64]outcome, 
 			err = scan(rows)
 		}
 	}
-	return made, err
+	return made, sever(conn, err)
 }

@@ -37,7 +37,7 @@ func (e ear) heard(t *testing.T) (names []string) {
 // listeners returns how many programs are known to listen.
 func (e ear) listeners(t *testing.T) (n int) {
 	t.Helper()
-	if err := e.conn.QueryRow(t.Context(), `select count(*) from pg_locks where locktype = 'advisory'`).Scan(&n); err != nil {
+	if err := e.conn.QueryRow(t.Context(), `select count(*) from pg_locks join pg_database d on d.oid = database where locktype = 'advisory' and datname = current_database()`).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

@@ -3,6 +3,10 @@ package postgresfs
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/goliathfs/goliathfs/vfs"
@@ -39,10 +43,19 @@ func (s *FS) prune(ctx context.Context) error {
 	})
 }
 
+// selectUnowned names the tables that the role may not vacuum. The server itself only
+// warns.
+const selectUnowned = `select c.relname from pg_class c, pg_database d
+	where c.oid = any ($1::text[]::regclass[]) and d.datname = current_database() and not pg_has_role(c.relowner, 'usage')
+	and not pg_has_role(d.datdba, 'usage') and not case when current_setting('server_version_num')::int >= 170000
+		then has_table_privilege(c.oid, 'maintain') else false end
+	order by 1`
+
 // Compact removes the changes beyond the latest KeepChanges from the log of every
 // namespace, and gives the space of what was replaced or removed back to the tables
-// (vacuum; who does not own them has the owner do that). It returns ctx's error when
-// ctx ends between two steps.
+// (vacuum). A role that may not do the latter does the former, and has an error that
+// says so and matches fs.ErrPermission. It returns ctx's error when ctx ends between two
+// steps.
 func (s *FS) Compact(ctx context.Context) error {
 	if s.db.opts.ReadOnly {
 		return vfs.ErrReadOnly
@@ -56,10 +69,17 @@ func (s *FS) Compact(ctx context.Context) error {
 	if err == nil {
 		_, err = conn.Exec(ctx, deleteAllChanges, int64(s.db.opts.KeepChanges))
 	}
+	var unowned []string
+	if err == nil {
+		err = conn.QueryRow(ctx, `select array(`+selectUnowned+`)`, tables).Scan(&unowned)
+	}
 	for _, table := range tables {
-		if err == nil {
-			_, err = conn.Exec(ctx, `vacuum (analyze) `+table) // a warning where the role may not
+		if err == nil && !slices.Contains(unowned, table) {
+			_, err = conn.Exec(ctx, `vacuum (analyze) `+table)
 		}
+	}
+	if err == nil && len(unowned) > 0 {
+		return &storeError{fmt.Sprintf("the logs of changes were shortened, but only the owner of the tables may free their space: leave that to autovacuum, or have the owner run: vacuum (analyze) %s", strings.Join(unowned, ", ")), []error{fs.ErrPermission}}
 	}
 	return s.db.explain(ctx, err)
 }

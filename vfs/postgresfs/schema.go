@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/goliathfs/goliathfs/vfs"
 )
@@ -106,11 +107,11 @@ func later(version int) error {
 
 // upgraded returns the failure of a statement, or that the tables which it does not find
 // have made way for those of a later version.
-func (d *database) upgraded(ctx context.Context, q querier, err error) error {
+func (d *database) upgraded(ctx context.Context, conn *pgxpool.Conn, err error) error {
 	if code(err) != undefinedTable {
-		return err
+		return sever(conn, err)
 	}
-	if newest, failed := version(ctx, q); failed == nil && newest > layout {
+	if newest, failed := version(ctx, conn); failed == nil && newest > layout {
 		d.ready.Store(false)
 		return later(newest)
 	}

@@ -40,7 +40,7 @@ func (d *database) transaction(ctx context.Context, opts pgx.TxOptions, op func(
 	}
 	defer conn.Release()
 	if err := d.ensure(ctx, conn); err != nil {
-		return false, err
+		return false, sever(conn, err)
 	}
 	err = pgx.BeginTxFunc(ctx, conn, opts, func(tx pgx.Tx) error {
 		began = true

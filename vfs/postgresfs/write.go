@@ -197,7 +197,7 @@ func (s *FS) apply(ctx, held context.Context, c *change, doubt bool) (done outco
 		}
 		why = telling(why, err)
 		fate := fateOf(err)
-		doubt = doubt || fate == lost
+		doubt = doubt || fate == lost || fate == failed
 		if fate == refused || fate == ended || !s.db.again(err) || ctx.Err() != nil || !sleep.For(held, pause) {
 			break
 		}
@@ -227,7 +227,7 @@ func (s *FS) attempt(ctx, held context.Context, c *change, doubt bool) (done out
 	}
 	defer conn.Release()
 	if err := s.db.ensure(held, conn); err != nil {
-		return outcome{}, notYet(err)
+		return outcome{}, notYet(sever(conn, err))
 	}
 	query, args := c.sql(s.space.name)
 	if s.db.explicit.Load() {
@@ -243,7 +243,7 @@ func (s *FS) attempt(ctx, held context.Context, c *change, doubt bool) (done out
 	}
 	done.heard = true // for all that is known
 	err = conn.QueryRow(held, selectDone, s.space.name, c.tag).Scan(&done.seq)
-	return done, made(err)
+	return done, sever(conn, made(err))
 }
 
 // made leaves out the error that there is no row, which says that nothing was done.
@@ -256,7 +256,7 @@ func made(err error) error {
 
 // notYet marks a failure of what comes before the change.
 func notYet(err error) error {
-	if fateOf(err) == lost {
+	if f := fateOf(err); f == lost || f == failed {
 		return &unsent{err}
 	}
 	return err

@@ -31,6 +31,8 @@ type Want struct {
 	Relaxed bool
 	// Long is for looking at a store for a long time, during which others change it.
 	Long bool
+	// Await is for waiting for what others write: a namespace without files is no mistake.
+	Await bool
 	// AsIs refuses a database whose last writer was killed, with ErrKilled, where a look
 	// would else take in what that has left.
 	AsIs bool

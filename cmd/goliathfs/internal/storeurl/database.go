@@ -37,7 +37,7 @@ func (o *Opener) database(ctx context.Context, u URL, want Want) (vfs.Backend, e
 				return nil, err
 			}
 			o.closeLater(view)
-			return view, known(ctx, u, want, view)
+			return view, o.known(ctx, u, want, view)
 		}
 	}
 	target := u.Target
@@ -61,7 +61,7 @@ func (o *Opener) database(ctx context.Context, u URL, want Want) (vfs.Backend, e
 		}
 		o.alone[hostpath.Real(u.Target)] = openAlone{db, want.Write} // the path may be real only now
 	}
-	return db, known(ctx, u, want, db)
+	return db, o.known(ctx, u, want, db)
 }
 
 // all opens the database of u and shows every namespace.

@@ -39,6 +39,16 @@ func known(ctx context.Context, u URL, want Want, db namespaced) error {
 	return unknownNamespace{u.Namespace, there}
 }
 
+// known is the same for a database; of one that is awaited it is only a note.
+func (o *Opener) known(ctx context.Context, u URL, want Want, db namespaced) error {
+	err := known(ctx, u, want, db)
+	if unknown, ok := errors.AsType[unknownNamespace](err); ok && want.Await {
+		o.notes = append(o.notes, fmt.Sprintf("%s: %v: there is nothing to see until someone writes to it", u, unknown))
+		return nil
+	}
+	return err
+}
+
 // unknownNamespace matches fs.ErrNotExist, as missing does.
 type unknownNamespace struct{ name, there string }
 

@@ -98,6 +98,23 @@ func (l libpq) bare() string {
 	return s
 }
 
+// masked is a text that is no URL of ours, for messages, without what may be a password
+// in it: its scheme may be mistyped, or that of another program.
+func masked(raw string) string {
+	at := strings.LastIndexByte(raw, '@')
+	if slashes := strings.Index(raw, "//"); slashes >= 0 && slashes < at {
+		if user, _, ok := strings.Cut(raw[slashes+2:at], ":"); ok {
+			raw = raw[:slashes+2] + user + raw[at:]
+		}
+	}
+	raw, query, _ := strings.Cut(raw, "?")
+	if query == "" {
+		return raw
+	}
+	params := slices.DeleteFunc(strings.Split(query, "&"), isPassword)
+	return raw + "?" + strings.Join(params, "&")
+}
+
 type passwordsKey struct{}
 
 // In returns a context in which stores are opened with the passwords.

@@ -81,6 +81,19 @@ func TestTakeRefuses(t *testing.T) {
 	}
 }
 
+// TestParseHidesPasswords: what is refused for its scheme is repeated without a password.
+func TestParseHidesPasswords(t *testing.T) {
+	for _, raw := range []string{
+		"postgress://u:secret@h/db", "postgrs://u:secret@h/db", "pgx://u:se/cret@h/db", "mysql://u:se@secret:x@h/db", "postgres//u:secret@h/db",
+		"posgres://u@h/db?password=secret", "posgres://u@h/db?a=b&PWD=secret", "/x=posgres://u:secret@h/db",
+	} {
+		_, err := storeurl.Parse(raw)
+		if err == nil || strings.Contains(err.Error(), "cret") || !strings.Contains(err.Error(), "h/db") {
+			t.Errorf("Parse(%q): %v", raw, err)
+		}
+	}
+}
+
 // FuzzTake: an argument without its password has none, and is the same URL.
 func FuzzTake(f *testing.F) {
 	for _, s := range []string{"postgres://u:p@h/db?x=y", "/x=postgres://u:p@h,ro", "postgres://u@h/?password=p", "postgres://h,ro"} {

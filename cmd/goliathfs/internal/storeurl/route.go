@@ -24,14 +24,14 @@ func ParseRoute(raw string) (Route, error) {
 	}
 	prefix, err := decode(prefix)
 	if err != nil {
-		return Route{}, fmt.Errorf("route %q: %w", raw, err)
+		return Route{}, fmt.Errorf("route %q: %w", masked(raw), err)
 	}
 	clean, err := vpath.Clean(prefix)
 	if err == nil && clean == "/" {
 		err = errors.New("a route cannot be at /, which is the store itself")
 	}
 	if err != nil {
-		return Route{}, fmt.Errorf("route %q: %w", raw, err)
+		return Route{}, fmt.Errorf("route %q: %w", masked(raw), err)
 	}
 	target, option, hasOption := cutOption(target)
 	if hasOption && option != "ro" {
@@ -39,7 +39,7 @@ func ParseRoute(raw string) (Route, error) {
 	}
 	u, err := Parse(target)
 	if err != nil {
-		return Route{}, fmt.Errorf("route %q: %w", raw, err)
+		return Route{}, fmt.Errorf("route %q: %w", masked(raw), err)
 	}
 	return Route{Prefix: clean, URL: u, ReadOnly: hasOption}, nil
 }

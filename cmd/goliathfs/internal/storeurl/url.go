@@ -148,9 +148,9 @@ func Parse(raw string) (URL, error) {
 	i := slices.IndexFunc(forms(), func(f form) bool { return string(f.scheme) == name })
 	if !ok || i < 0 {
 		if near := guess(raw); near != "" {
-			return URL{}, fmt.Errorf("%q is no store URL, did you mean %s?", raw, near)
+			return URL{}, fmt.Errorf("%q is no store URL, did you mean %s?", masked(raw), near)
 		}
-		return URL{}, fmt.Errorf("%q is no store URL: write one of %s", raw, Usages())
+		return URL{}, fmt.Errorf("%q is no store URL: write one of %s", masked(raw), Usages())
 	}
 	f := forms()[i]
 	target, query, hasQuery := strings.Cut(rest, "?")
