@@ -17,12 +17,18 @@ import (
 
 // BenchmarkWritable compares a writable mount that was looked at before with native ext4,
 // in rounds that take turns, and tells what the kernel still asks for in one pass.
-func BenchmarkWritable(b *testing.B) {
+func BenchmarkWritable(b *testing.B) { benchWritable(b, false) }
+
+// BenchmarkWritableAfterChange does so where the agent overwrites a file before each look.
+func BenchmarkWritableAfterChange(b *testing.B) { benchWritable(b, true) }
+
+func benchWritable(b *testing.B, change bool) {
 	needFuse(b)
 	files := benchFiles()
 	native := b.TempDir()
 	writeNative(b, native, files)
-	s := mount(b, newMem(b, files), writable(b))
+	mem := newMem(b, files)
+	s := mount(b, mem, writable(b))
 	var text strings.Builder
 	tw := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "workload\tnative\tbest\tmedian\tprocessors\trequests of a pass")
@@ -39,6 +45,9 @@ func BenchmarkWritable(b *testing.B) {
 			before := s.Counters()
 			passes := 0
 			for b.Loop() {
+				if change {
+					write(b, mem, "/texts/d00/e0/note-0000.md", body(passes, 100))
+				}
 				base.add(spend(b, w, native))
 				ours.add(spend(b, w, s.Dir()))
 				passes++
