@@ -167,7 +167,7 @@ var ErrSnapshotLost error = &storeError{"the connection to the server was lost, 
 func (s *FS) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 	return func(yield func(vfs.File, error) bool) {
 		var moment *position
-		after, done := []byte{}, false
+		after, done, left := []byte{}, false, false
 		err := s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 			now, err := s.end(ctx, tx)
 			switch {
@@ -184,7 +184,7 @@ func (s *FS) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 					return err
 				}
 				for _, f := range page {
-					if !yield(f.checked()) {
+					if left = !yield(f.checked()); left {
 						return errEnough
 					}
 				}
@@ -192,7 +192,7 @@ func (s *FS) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 			}
 			return nil
 		})
-		if err != nil && !done && !errors.Is(err, errEnough) {
+		if err != nil && !done && !left {
 			yield(vfs.File{}, err)
 		}
 	}

@@ -2,6 +2,7 @@ package postgresfs_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -132,5 +133,22 @@ func TestNoEndOfRestarts(t *testing.T) {
 	}
 	if !errors.Is(last, vfs.ErrUnavailable) || cuts.Load() > 20 {
 		t.Errorf("%v after %d cuts", last, cuts.Load())
+	}
+}
+
+// A snapshot that its caller leaves says no more, also where the context has ended.
+func TestSnapshotLeft(t *testing.T) {
+	t.Parallel()
+	s := open(t, suite(t), &postgresfs.Options{Namespace: namespace()})
+	write(t, s, "/a", "x", "")
+	write(t, s, "/b", "x", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for f, err := range s.Snapshot(ctx) {
+		if f.Path != "/a" || err != nil {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		cancel()
+		break
 	}
 }
