@@ -118,7 +118,7 @@ func (s *FS) restore(ctx context.Context, files []vfs.File) (made map[string]boo
 	defer s.space.finish(tag)
 	var last int64
 	sent := false
-	err = s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
+	err = s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx, _ func()) error {
 		made = map[string]bool{}
 		note := func(query string, args ...any) error {
 			rows, err := tx.Query(ctx, query, args...)
@@ -168,7 +168,7 @@ func (s *FS) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 	return func(yield func(vfs.File, error) bool) {
 		var moment *position
 		after, done, left := []byte{}, false, false
-		err := s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		err := s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx, further func()) error {
 			now, err := s.end(ctx, tx)
 			switch {
 			case err != nil:
@@ -189,6 +189,7 @@ func (s *FS) Snapshot(ctx context.Context) iter.Seq2[vfs.File, error] {
 					}
 				}
 				after, done = last, len(page) < snapshotPage
+				further()
 			}
 			return nil
 		})

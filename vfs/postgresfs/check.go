@@ -45,7 +45,7 @@ const (
 // later moment. Errors are those of the store.
 func (s *FS) Check(ctx context.Context, report func(Problem)) error {
 	namespace, after, tables, done := "", []byte{}, false, false
-	err := s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+	err := s.db.whole(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx, further func()) error {
 		if !tables {
 			found, err := checkTables(ctx, tx)
 			if err != nil {
@@ -62,6 +62,7 @@ func (s *FS) Check(ctx context.Context, report func(Problem)) error {
 				return err
 			}
 			done = n < snapshotPage
+			further()
 		}
 		return nil
 	})

@@ -112,6 +112,34 @@ func TestSnapshotLost(t *testing.T) {
 	}
 }
 
+// What gets on after each loss of its connection comes to its end, however many there are.
+func TestManyRestarts(t *testing.T) {
+	t.Parallel()
+	p := newProxy(t, database(t))
+	s := open(t, p.url, nil)
+	var files []vfs.File
+	for i := range 600 {
+		files = append(files, vfs.File{Info: vfs.Info{Path: fmt.Sprintf("/%03d", i), Revision: "r", Size: 1}, Content: "x"})
+	}
+	if err := s.Restore(t.Context(), files); err != nil {
+		t.Fatal(err)
+	}
+	var pages, cuts atomic.Int64
+	p.says(func(kind byte, body []byte) verdict {
+		if kind != 'C' || !bytes.HasPrefix(body, []byte("SELECT 64")) || pages.Add(1)%2 == 1 {
+			return pass
+		}
+		cuts.Add(1)
+		return cut
+	})
+	if got, _ := snapshot(t, s); !cmp.Equal(files, got) {
+		t.Errorf("the snapshot has %d of %d files after %d cuts", len(got), len(files), cuts.Load())
+	}
+	if err := s.Check(t.Context(), func(p postgresfs.Problem) { t.Error(p) }); err != nil || cuts.Load() < 12 {
+		t.Errorf("checked with %v, after %d cuts", err, cuts.Load())
+	}
+}
+
 // What begins again does not do so for ever.
 func TestNoEndOfRestarts(t *testing.T) {
 	t.Parallel()
