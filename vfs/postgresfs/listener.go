@@ -107,14 +107,20 @@ func (l *listener) listen(ctx context.Context, d *database) {
 		defer cancel()
 		l.idle(ctx)
 	})
+	told := false // of the loss that lasts
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, netInterval) {
 		begun := time.Now()
 		err := l.session(ctx, d)
-		l.hears.Store(false)
+		if l.hears.Swap(false) {
+			told = false
+		}
 		if ctx.Err() != nil || d.isClosed() {
 			return
 		}
-		d.opts.Logger.Warn("the connection that hears of changes was lost, so they are looked for until there is another", "reason", reason(err))
+		if !told {
+			d.opts.Logger.Warn("the connection that hears of changes was lost, so they are looked for until there is another", "reason", reason(err))
+		}
+		told = true
 		if time.Since(begun) > netInterval {
 			pause = firstPause
 		}

@@ -3,6 +3,7 @@ package postgresfs_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -222,6 +223,43 @@ func TestTerminatedBackends(t *testing.T) {
 		if e.Info != info {
 			t.Fatalf("told %+v, want %+v", e, info)
 		}
+	}
+}
+
+// A server that is away is told of once, however often the listener tries, and once more
+// when it goes again.
+func TestLossIsToldOnce(t *testing.T) {
+	t.Parallel()
+	p := newProxy(t, suite(t))
+	var notified atomic.Int64
+	p.says(func(kind byte, _ []byte) verdict {
+		if kind == 'A' {
+			notified.Add(1)
+		}
+		return pass
+	})
+	log := &lines{}
+	s := open(t, p.url, &postgresfs.Options{Namespace: namespace(), Logger: slog.New(slog.NewTextHandler(log, nil))})
+	watch(t, s, "/")
+	await := func(n *atomic.Int64, least int64) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); n.Load() < least; <-time.After(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("it does not come")
+			}
+		}
+	}
+	for loss := 1; loss <= 2; loss++ {
+		await(&notified, 1)
+		p.down.Store(true)
+		p.turned.Store(0)
+		p.cutAll()
+		await(&p.turned, 12)
+		notified.Store(0)
+		if n := strings.Count(log.String(), "the connection that hears of changes was lost"); n != loss {
+			t.Errorf("after %d losses the logger was told %d times:\n%s", loss, n, log)
+		}
+		p.down.Store(false)
 	}
 }
 
