@@ -105,10 +105,9 @@ func (f *Follower) Apply(ctx context.Context, e vfs.Event) {
 	c := tree.Now()
 	f.tree.Lock()
 	f.Reported(e.Path)
-	switch f.ageOf(e) {
-	case news:
+	if f.isNews(e) {
 		f.take(e, c)
-	case unclear:
+	} else {
 		f.clear(ctx, e, c)
 	}
 	f.sayHeld(c)
@@ -126,52 +125,47 @@ func (f *Follower) Reported(path string) {
 	}
 }
 
-// age is how an event stands to what shows.
-type age int
-
-const (
-	news    age = iota
-	older       // it is of a revision that what shows has replaced
-	unclear     // it does not say
-)
-
-// ageOf says how an event stands to what shows. A walk may find a revision whose event,
-// and those of the ones before it, are still to come: shown, they would take everybody
-// back for a moment. They come in order, so the first that replaced what shows, or is of
-// it, ends that; and after a gap there is no saying. The tree's lock is held.
-func (f *Follower) ageOf(e vfs.Event) age {
+// isNews reports whether an event is known to be newer than what shows. A walk may find a
+// revision whose event, and those of the ones before it, are still to come: shown, they
+// would take everybody back for a moment. They come in order, so the first that replaced
+// what shows, or is of it, ends that; and after a gap there is no saying. One that
+// replaced another revision may be newer all the same, for not every store tells of each
+// change. The tree's lock is held.
+func (f *Follower) isNews(e vfs.Event) bool {
 	shown := f.tree.FileAt(e.Path)
 	switch {
 	case shown == nil || shown.Ahead == 0 || e.Info.Revision == shown.Rev:
 	case shown.Ahead != f.stretch:
-	case e.Old == nil:
-		return unclear
-	case e.Old.Revision != shown.Rev:
-		return older
+	case e.Old == nil || e.Old.Revision != shown.Rev:
+		return false
 	}
 	if shown != nil {
 		shown.Ahead = 0
 	}
-	return news
+	return true
 }
 
-// clear shows what the store has by now in the place of an event that does not say what
-// it replaced; the event itself, where the store does not answer. The tree's lock is
-// held, but not while the store is asked.
+// clear shows what the store has by now in the place of an event that may be older than
+// what shows. Where the store does not answer it shows the event itself, unless that
+// says that it replaced something else. The tree's lock is held, but not while the store
+// is asked.
 func (f *Follower) clear(ctx context.Context, e vfs.Event, c *tree.Changes) {
 	before := f.tree.FileAt(e.Path)
+	rev := before.Rev
 	f.tree.Unlock()
 	asking, cancel := context.WithTimeout(ctx, clearBound)
 	info, err := vfs.Stat(asking, f.backend, e.Path)
 	cancel()
 	f.tree.Lock()
 	switch {
-	case f.tree.FileAt(e.Path) != before: // a reader was told later than this
+	case f.tree.FileAt(e.Path) != before, before.Rev != rev: // a reader was told later than this, or a writer
 		return
 	case err == nil:
 		e = vfs.Event{Path: e.Path, Info: info}
 	case errors.Is(err, vfs.ErrNotFound):
 		e = vfs.Event{Path: e.Path, Info: vfs.Info{Path: e.Path}}
+	case e.Old != nil:
+		return
 	}
 	f.take(e, c)
 	if shown := f.tree.FileAt(e.Path); err == nil && shown != nil {

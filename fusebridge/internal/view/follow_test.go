@@ -190,3 +190,28 @@ func TestReaderIsAheadOfEvent(t *testing.T) {
 		t.Errorf("shows %q", got)
 	}
 }
+
+// TestEventAfterOneThatIsNeverTold: a store that finds changes of other processes now and
+// then tells only of the last one, so an event may have replaced what no one has heard of.
+func TestEventAfterOneThatIsNeverTold(t *testing.T) {
+	d := &delayed{hooked: newHooked(t, map[string]string{"/f": "1"})}
+	v := newView(t, d)
+	agent(t, d.FS, "/f", "2")
+	if err := v.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	agent(t, d.FS, "/f", "3")
+	old, err := vfs.Read(t.Context(), d.FS, "/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent(t, d.FS, "/f", "4")
+	info, err := vfs.Stat(t.Context(), d.FS, "/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.tell(vfs.Event{Path: "/f", Info: info, Old: &old})
+	if got := text(v, "/f"); got != "4" {
+		t.Errorf("it shows %q", got)
+	}
+}
