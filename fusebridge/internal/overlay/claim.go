@@ -5,7 +5,6 @@ package overlay
 import (
 	"github.com/goliathfs/goliathfs/fusebridge/internal/tree"
 	"github.com/goliathfs/goliathfs/vfs"
-	"github.com/goliathfs/goliathfs/vfs/vpath"
 )
 
 // claim is a change of ours that the store is being asked for. The store tells of it
@@ -62,9 +61,11 @@ func (o *Overlay) Takes(e vfs.Event, notes *tree.Changes) bool {
 		return false
 	case c.found == nil && !c.passed && c.covers(e):
 		c.found = &e
-		if shown := o.Tree.FileAt(e.Path); shown != nil { // who looks now has to ask
-			dir := o.Tree.DirAt(vpath.Dir(e.Path))
-			notes.Notes = append(notes.Notes, tree.Note{Kind: tree.DropName, ID: dir.ID, Child: shown.ID, Name: vpath.Base(e.Path)})
+		o.Tree.DropName(e.Path, notes) // who looks now has to ask
+		return true
+	case c.found != nil && !c.passed && c.found.Info.Revision == rev: // by a walk, and by the stream
+		if c.found.Old == nil {
+			c.found.Old = e.Old
 		}
 		return true
 	}
@@ -78,10 +79,13 @@ func (o *Overlay) settle(c *claim, info vfs.Info, err error, done func(notes *tr
 	notes := tree.Now()
 	o.Tree.Lock()
 	delete(o.claims, c.path)
+	held := c.found != nil && !c.passed
+	if err == nil || held {
+		o.Follow.Reported(c.path) // a walk may have passed by meanwhile
+	}
 	if err == nil {
-		o.Follow.Reported(c.path)
 		done(notes)
-	} else if c.found != nil && !c.passed {
+	} else if held {
 		if c.found.Info.Revision != "" {
 			o.Tree.Show(c.found.Info, c.found.Old, notes)
 		} else {

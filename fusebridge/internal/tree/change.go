@@ -82,6 +82,18 @@ func (t *Tree) Take(f *File, c *Changes) {
 	t.discount(f)
 }
 
+// DropName notes that what the kernel knows of the name under which path shows a file is
+// to be dropped.
+func (t *Tree) DropName(path string, c *Changes) {
+	d := t.DirAt(vpath.Dir(path))
+	if d == nil {
+		return
+	}
+	if e := d.child(vpath.Base(path)); e != nil && e.file != nil {
+		c.Notes = append(c.Notes, Note{DropName, d.ID, e.file.ID, e.fileName()})
+	}
+}
+
 // supersede retires a node, keeping its content if the kernel refers to it and the
 // content is the right one.
 func (t *Tree) supersede(f *File, old *vfs.File) {
