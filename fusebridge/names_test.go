@@ -91,3 +91,27 @@ func TestMadeWhileRemoved(t *testing.T) {
 		}
 	}
 }
+
+// A file that showed under another name, because a directory had its own, shows under its
+// own name when that is removed or renamed, and under no other.
+func TestNameAsideIsGivenUp(t *testing.T) {
+	for kernel, with := range kernels {
+		for _, remove := range []string{"rmdir $0/x", "mv -T $0/x $0/z"} {
+			t.Run(kernel+"/"+remove, func(t *testing.T) {
+				s := mount(t, newMem(t, map[string]string{"/x": "text", "/x/y": ""}), with(writable(t)))
+				look := newLooker(t)
+				run(t, "rm", under(s, "/x/y"))
+				if got := look.ask("read", under(s, "/x@file")); got != quoted("text") {
+					t.Errorf("beside the directory, it reads %s", got)
+				}
+				run(t, "sh", "-c", remove, s.Dir())
+				if got := look.ask("read", under(s, "/x")); got != quoted("text") {
+					t.Errorf("without the directory, it reads %s", got)
+				}
+				if got := look.ask("read", under(s, "/x@file")); got == quoted("text") {
+					t.Error("it shows under both names")
+				}
+			})
+		}
+	}
+}

@@ -194,23 +194,33 @@ func (o *Overlay) Mkdir(cancel <-chan struct{}, in *fuse.MkdirIn, name string, o
 func (o *Overlay) Rmdir(_ <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
 	o.Count(view.ReqRmdir)
 	defer o.Notify.Changing()()
+	plain, status := o.rmdir(header.NodeId, name)
+	if !plain {
+		o.Notify.EndEpoch() // a file that showed beside it has its name now
+	}
+	return status
+}
+
+// rmdir also reports whether that changed no other name.
+func (o *Overlay) rmdir(parent uint64, name string) (plain bool, status fuse.Status) {
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
-	d := o.Tree.DirByID(header.NodeId)
+	d := o.Tree.DirByID(parent)
 	if d == nil {
-		return fuse.ENOENT
+		return true, fuse.ENOENT
 	}
 	sub, f := d.Resolve(name)
 	switch {
 	case f != nil:
-		return fuse.ENOTDIR
+		return true, fuse.ENOTDIR
 	case sub == nil:
-		return fuse.ENOENT
+		return true, fuse.ENOENT
 	case !sub.Empty():
-		return fuse.Status(syscall.ENOTEMPTY)
+		return true, fuse.Status(syscall.ENOTEMPTY)
 	}
+	plain = d.IsPlain()
 	o.Tree.Rmdir(sub, kernelKnows())
-	return fuse.OK
+	return plain, fuse.OK
 }
 
 // Link is refused: a file has one name.

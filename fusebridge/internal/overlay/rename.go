@@ -18,6 +18,7 @@ type move struct {
 	from, target *tree.File
 	dir          *tree.Dir // where the new name is
 	name, path   string
+	plain        bool // of a directory, which is moved already: that changed no other names
 	process      uint32
 	draft        *draft // of from
 	targetDraft  *draft // of target, nil for none
@@ -42,6 +43,9 @@ func (o *Overlay) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, new
 		m, status := o.renaming(in, oldName, newName)
 		m.process = process
 		if status != fuse.OK || m.from == m.target { // both nil: it was a directory
+			if status == fuse.OK && m.from == nil && !m.plain {
+				o.Notify.EndEpoch() // a file that showed beside it has its name now
+			}
 			return status
 		}
 		ctx, status := o.mayCreate(cancel, in.Newdir, newName, temporary)
@@ -79,6 +83,7 @@ func (o *Overlay) renaming(in *fuse.RenameIn, oldName, newName string) (m move, 
 	case sub != nil && target != nil:
 		return m, fuse.ENOTDIR
 	case sub != nil:
+		m.plain = d.IsPlain() && to.IsPlain()
 		return m, o.renameDir(sub, to, targetDir, newName, path)
 	case targetDir != nil:
 		return m, fuse.Status(syscall.EISDIR)
