@@ -161,7 +161,9 @@ func (v *View) lookUpAgain(ctx *Context, pid uint32, f *tree.File) fuse.Status {
 	}
 	v.Tree.Lock()
 	defer v.Tree.Unlock()
-	v.opened.expectAgain(pid, f.Path)
+	if v.Tree.FileAt(f.Path) != nil { // else no opening follows
+		v.opened.expectAgain(pid, f.Path)
+	}
 	return fuse.Status(syscall.ESTALE)
 }
 

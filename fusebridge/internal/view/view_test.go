@@ -297,6 +297,19 @@ type untold struct{ *memfs.FS }
 
 func (untold) Watch(context.Context, string, func(vfs.Event)) error { return errors.ErrUnsupported }
 
+const stale = fuse.Status(syscall.ESTALE)
+
+// openAs opens a path once for a process.
+func openAs(t *testing.T, v *view.View, path string, pid uint32) (uint64, fuse.Status) {
+	t.Helper()
+	entry, status := lookup(v, path)
+	if status != fuse.OK {
+		t.Fatal(status)
+	}
+	in := fuse.OpenIn{InHeader: fuse.InHeader{NodeId: entry.NodeId, Caller: fuse.Caller{Pid: pid}}}
+	return entry.NodeId, v.Open(nil, &in, &fuse.OpenOut{})
+}
+
 // TestOpenedAgain: an opening that was sent to look again gets what it finds then,
 // though that is replaced once more before it is opened: the kernel asks no third time.
 // Another process is sent to look again, too.
@@ -306,15 +319,7 @@ func TestOpenedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := newView(t, untold{mem})
-	open := func(pid uint32) (uint64, fuse.Status) {
-		entry, status := lookup(v, "/f")
-		if status != fuse.OK {
-			t.Fatal(status)
-		}
-		in := fuse.OpenIn{InHeader: fuse.InHeader{NodeId: entry.NodeId, Caller: fuse.Caller{Pid: pid}}}
-		return entry.NodeId, v.Open(nil, &in, &fuse.OpenOut{})
-	}
-	stale := fuse.Status(syscall.ESTALE)
+	open := func(pid uint32) (uint64, fuse.Status) { return openAs(t, v, "/f", pid) }
 	if _, status := open(1); status != fuse.OK {
 		t.Fatal(status)
 	}
@@ -332,5 +337,36 @@ func TestOpenedAgain(t *testing.T) {
 	}
 	if id, status := open(2); status != fuse.OK || readNode(v, id, nil) != "three" {
 		t.Fatalf("it opened again: %v, it reads %q", status, readNode(v, id, nil))
+	}
+}
+
+// TestOpenedMuchLater: an opening that was sent to look again and found nothing is over.
+// The next one of that process gets what the store has then, whatever another holds.
+func TestOpenedMuchLater(t *testing.T) {
+	mem, err := memfs.New(map[string]string{"/f": "one"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newView(t, untold{mem})
+	info, err := vfs.Stat(t.Context(), mem, "/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := vfs.Remove(t.Context(), mem, "/f", info.Revision); err != nil {
+		t.Fatal(err)
+	}
+	if _, status := openAs(t, v, "/f", 1); status != stale {
+		t.Fatalf("an opening of what is removed: %v", status)
+	}
+	agent(t, mem, "/f", "two")
+	if err := v.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, status := openAs(t, v, "/f", 2); status != fuse.OK {
+		t.Fatalf("another process: %v", status)
+	}
+	agent(t, mem, "/f", "three")
+	if id, status := openAs(t, v, "/f", 1); status != stale {
+		t.Errorf("the process opens it: %v, it reads %q", status, readNode(v, id, nil))
 	}
 }
