@@ -143,8 +143,8 @@ func (v *View) textToOpen(ctx *Context, f *tree.File) (text string, asked bool, 
 			text, asked = v.readAhead(ctx, f, at.key)
 		}
 		if !asked {
-			file, err := v.contents.read(ctx, at.key.path, at.key.rev)
-			text, asked = file.Content, err == nil && file.Revision == at.key.rev
+			file, now, err := v.contents.ask(ctx, at.key.path, at.key.rev)
+			text, asked = file.Content, now && err == nil && file.Revision == at.key.rev
 		}
 	}
 	if !asked {

@@ -50,6 +50,13 @@ func newContents(b vfs.Backend, most int64) *contents {
 // revision than the one asked for. Readers of one revision share one call of
 // the store, made with the context of the first.
 func (c *contents) read(ctx context.Context, path string, rev vfs.Revision) (vfs.File, error) {
+	file, _, err := c.ask(ctx, path, rev)
+	return file, err
+}
+
+// ask is read for who believes only what the store says from now on. It reports whether
+// the store was asked for this.
+func (c *contents) ask(ctx context.Context, path string, rev vfs.Revision) (file vfs.File, asked bool, err error) {
 	key := contentKey{path, rev}
 	for {
 		c.mu.Lock()
@@ -59,7 +66,8 @@ func (c *contents) read(ctx context.Context, path string, rev vfs.Revision) (vfs
 			c.byKey[key] = at
 			c.mu.Unlock()
 			c.misses.Add(1)
-			return c.load(ctx, at)
+			file, err = c.load(ctx, at)
+			return file, true, err
 		}
 		c.order.MoveToFront(at)
 		got := at.Value.(*content)
@@ -71,13 +79,13 @@ func (c *contents) read(ctx context.Context, path string, rev vfs.Revision) (vfs
 			select {
 			case <-got.done:
 			case <-ctx.Done():
-				return vfs.File{}, ctx.Err()
+				return vfs.File{}, false, ctx.Err()
 			}
 		}
 		if vfs.Code(got.err) == "canceled" && ctx.Err() == nil {
 			continue // its reader gave up, we do not
 		}
-		return got.file, got.err
+		return got.file, false, got.err
 	}
 }
 

@@ -370,3 +370,26 @@ func TestOpenedMuchLater(t *testing.T) {
 		t.Errorf("the process opens it: %v, it reads %q", status, readNode(v, id, nil))
 	}
 }
+
+// TestAskedFromNowOn: what was read for another, who may have begun before, is nothing
+// that the store was asked for now.
+func TestAskedFromNowOn(t *testing.T) {
+	h := newHooked(t, map[string]string{"/f": "text"})
+	v := newView(t, h)
+	f, err := vfs.Read(t.Context(), h, "/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	view.Keep(v, f)
+	if asked, err := view.Ask(t.Context(), v, f.Info); asked || err != nil {
+		t.Errorf("of what is kept: asked %v, %v", asked, err)
+	}
+	agent(t, h, "/f", "other")
+	info, err := vfs.Stat(t.Context(), h, "/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked, err := view.Ask(t.Context(), v, info); !asked || err != nil {
+		t.Errorf("of what is not: asked %v, %v", asked, err)
+	}
+}
