@@ -70,6 +70,12 @@ func TestGiven(t *testing.T) {
 	}{
 		{"the first opening", func() { k.must("/f", onlyRead).close() }, []string{"old"}},
 		{"the second", func() { k.must("/f", onlyRead).close() }, nil},
+		{"forgotten", func() {
+			f := k.must("/f", onlyRead)
+			f.close()
+			k.o.Forget(f.id, 1<<20)
+			k.must("/f", onlyRead).close()
+		}, []string{"old"}},
 		{"read all the same", func() { k.text("/f") }, nil},
 		{"opened after that", func() { k.must("/f", onlyRead).close() }, []string{"old"}},
 		{"an empty one", func() { k.must("/empty", onlyRead).close() }, nil},

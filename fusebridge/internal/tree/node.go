@@ -117,8 +117,8 @@ func (n *nodes) refer(node *Node) {
 	node.Lookups++
 }
 
-// Forget counts references down. At 0 the id is unknown, and bytes pinned for it are
-// released.
+// Forget counts references down. At 0 the id is unknown, bytes pinned for it are
+// released, and the kernel has none.
 func (n *nodes) Forget(id, count uint64) {
 	if id == RootID {
 		return
@@ -132,7 +132,7 @@ func (n *nodes) Forget(id, count uint64) {
 	}
 	if f := n.files[id]; f != nil {
 		if f.Lookups -= min(count, f.Lookups); f.Lookups == 0 {
-			f.Pinned = nil
+			f.Pinned, f.Given = nil, false
 			delete(n.files, id)
 		}
 	}
