@@ -79,6 +79,11 @@ func TestTakeRefuses(t *testing.T) {
 	if clean, err := p.Take("postgres://u:zwei@h/b"); err == nil || strings.Contains(clean+err.Error(), "zwei") {
 		t.Errorf("two passwords of one user: %q, %v", clean, err)
 	}
+	for _, arg := range []string{"postgres://u:zwei@/b?host=h", "postgres://u:drei@/b?host=h&port=5433", "postgres://u:four@/b?host=i%2Ch,", "postgres://u:five@/b?service=s"} {
+		if _, err := p.Take(arg); err != nil {
+			t.Errorf("of another server: %q, %v", arg, err)
+		}
+	}
 }
 
 // TestParseHidesPasswords: what is refused for its scheme is repeated without a password.

@@ -49,12 +49,26 @@ func cutLibpq(rest string) libpq {
 	return l
 }
 
-// server is the part that a password is for.
-func (l libpq) server() string {
+// account is the user and the hosts.
+func (l libpq) account() string {
 	if l.user == "" {
 		return l.hosts
 	}
 	return postgresEscaper.Replace(l.user) + "@" + l.hosts
+}
+
+// server is what a password is for: the account, and the parameters that name another
+// one.
+func (l libpq) server() string {
+	s := l.account()
+	for _, pair := range l.params {
+		decoded, err := decode(pair)
+		key, _, _ := strings.Cut(decoded, "=")
+		if err == nil && slices.Contains([]string{"host", "hostaddr", "port", "user", "service", "servicefile"}, key) {
+			s += "?" + decoded
+		}
+	}
+	return s
 }
 
 // postgresEscaper makes what may stand in a URL of libpq safe in a URL of ours: commas
@@ -64,7 +78,7 @@ var postgresEscaper = strings.NewReplacer("?", "%3F", ",", "%2C")
 // text writes it without the prefix and the password, always with a slash behind the
 // hosts, so that they can be told from what a route has behind its URL.
 func (l libpq) text() string {
-	s := l.server() + "/" + postgresEscaper.Replace(strings.TrimPrefix(l.path, "/"))
+	s := l.account() + "/" + postgresEscaper.Replace(strings.TrimPrefix(l.path, "/"))
 	if len(l.params) > 0 {
 		s += "?" + strings.ReplaceAll(strings.Join(l.params, "&"), ",", "%2C")
 	}
