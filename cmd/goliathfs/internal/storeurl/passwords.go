@@ -98,18 +98,24 @@ func (l libpq) bare() string {
 	return s
 }
 
+// inPairs finds the password of a connection string that is no URL.
+var inPairs = regexp.MustCompile(`(?i)\b((?:ssl)?password|passwd|pwd)\s*=\s*('(?:[^'\\]|\\.)*'?|\S+)`)
+
 // masked is a text that is no URL of ours, for messages, without what may be a password
 // in it: its scheme may be mistyped, or that of another program.
 func masked(raw string) string {
-	at := strings.LastIndexByte(raw, '@')
-	if slashes := strings.Index(raw, "//"); slashes >= 0 && slashes < at {
+	at, slashes := strings.LastIndexByte(raw, '@'), strings.Index(raw, "//")
+	if slashes < 0 {
+		return inPairs.ReplaceAllString(raw, "$1=…")
+	}
+	if slashes < at {
 		if user, _, ok := strings.Cut(raw[slashes+2:at], ":"); ok {
 			raw = raw[:slashes+2] + user + raw[at:]
 		}
 	}
 	raw, query, _ := strings.Cut(raw, "?")
 	if query == "" {
-		return raw
+		return inPairs.ReplaceAllString(raw, "$1=…")
 	}
 	params := slices.DeleteFunc(strings.Split(query, "&"), isPassword)
 	return raw + "?" + strings.Join(params, "&")
