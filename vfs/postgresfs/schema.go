@@ -164,12 +164,15 @@ func (r *rights) look(ctx context.Context, q querier) error {
 
 // lacking explains that the role may not read or change the tables.
 func (d *database) lacking(cause error) error {
+	if code(cause) == readOnlyTransaction {
+		return &storeError{"the server makes each transaction of this role read-only: look at default_transaction_read_only, which the server, the database, the role or the options of the URL may set", []error{vfs.ErrReadOnly, cause}}
+	}
 	return &storeError{fmt.Sprintf("this role lacks rights on the tables (%s): have their owner run: %s; where row security is on, use a namespace that it leaves to the role", reason(cause), d.grant()), []error{vfs.ErrReadOnly, cause}}
 }
 
-// unmade explains that the role may not make the tables.
+// unmade explains that the role may not make the tables. It matches ErrNoTables.
 func (d *database) unmade(cause error) error {
-	return &storeError{fmt.Sprintf("the database has no tables for agent files, and this role may not make them (%s): have someone who may run the SQL of Schema and then: %s", reason(cause), d.grant()), []error{vfs.ErrReadOnly, cause}}
+	return &storeError{fmt.Sprintf("the database has no tables for agent files, and this role may not make them (%s): have someone who may run the SQL of Schema and then: %s", reason(cause), d.grant()), []error{vfs.ErrReadOnly, ErrNoTables, cause}}
 }
 
 func (d *database) grant() string {

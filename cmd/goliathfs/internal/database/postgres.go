@@ -26,8 +26,8 @@ func (Postgres) Open(ctx context.Context, o Options) (Database, error) {
 		Now:         o.Now,
 		Logger:      o.Logger,
 	})
-	if errors.Is(err, vfs.ErrReadOnly) && o.Create { // the tables cannot be made
-		return nil, fmt.Errorf("%w; goliathfs schema %s prints that SQL", err, o.Name)
+	if errors.Is(err, vfs.ErrReadOnly) && errors.Is(err, ErrEmpty) { // the tables cannot be made
+		return nil, fmt.Errorf("%w; goliathfs schema postgres:/// prints that SQL", err) // which is the same for each
 	}
 	if err != nil {
 		return nil, err
