@@ -146,7 +146,7 @@ func (o *Overlay) discard(d *draft, why error) {
 
 // abandon ends a draft that is Gone: what was typed is kept aside, and its file shows what
 // the store has, its old revision or nothing. Who has it open goes on as with an
-// unlinked file.
+// unlinked file, and reads what was typed.
 func (o *Overlay) abandon(d *draft, why error) {
 	o.preserve(d, why)
 	c := tree.Now()
@@ -157,6 +157,10 @@ func (o *Overlay) abandon(d *draft, why error) {
 		o.memory -= int64(len(d.data))
 		if o.Tree.FileAt(f.Path) == f && d.changes > 0 {
 			o.showStored(f, d.base, c)
+		}
+		if d.changes > 0 && f.Known() {
+			typed := string(d.data)
+			f.Pinned = &typed
 		}
 	}
 	o.Tree.Unlock()

@@ -16,16 +16,21 @@ import (
 // Open begins to read a file, or to write it.
 func (o *Overlay) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	o.Count(view.ReqOpen)
+	writes := in.Flags&syscall.O_ACCMODE != syscall.O_RDONLY || in.Flags&syscall.O_TRUNC != 0
+	out.OpenFlags, out.Fh = fuse.FOPEN_KEEP_CACHE|fuse.FOPEN_NOFLUSH, reader
 	o.Tree.Lock()
 	f, d := o.draftBy(in.NodeId)
 	stored := d == nil || d.state == Clean // and so what others replace
+	if !stored && !writes && o.Late() {
+		o.HoldEdited(f)
+		out.Fh = holder
+	}
 	o.Tree.Unlock()
 	process := o.who.of(in.Pid)
-	out.OpenFlags, out.Fh = fuse.FOPEN_KEEP_CACHE|fuse.FOPEN_NOFLUSH, reader
 	switch {
 	case f == nil:
 		return fuse.Status(syscall.ESTALE)
-	case in.Flags&syscall.O_ACCMODE != syscall.O_RDONLY || in.Flags&syscall.O_TRUNC != 0:
+	case writes:
 		ctx := o.Context(cancel, f)
 		defer ctx.Release()
 		return o.openWrite(ctx, f, process, in.Flags, out)

@@ -5,6 +5,7 @@ package overlay_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -121,6 +122,53 @@ func TestSavedWhileOpening(t *testing.T) {
 	for _, open := range []string{"then", "later"} {
 		if got := k.text("/f"); got != "new" {
 			t.Errorf("opened %s, it shows %q", open, got)
+		}
+	}
+}
+
+// TestOpenedWhileTyped: who opens a file while it is being edited goes on reading what was
+// typed, whether it was saved and then replaced, or refused.
+func TestOpenedWhileTyped(t *testing.T) {
+	stores := map[string]func(*memfs.FS) vfs.Backend{
+		"told":   func(m *memfs.FS) vfs.Backend { return m },
+		"shared": func(m *memfs.FS) vfs.Backend { return &shared{FS: m} },
+		"silent": func(m *memfs.FS) vfs.Backend { return &shared{FS: m, silent: true} },
+	}
+	for name, end := range map[string]func(k *kernel, writer file, change func()){
+		"saved, then replaced": func(_ *kernel, writer file, change func()) { writer.close(); change() },
+		"replaced, so refused": func(_ *kernel, writer file, change func()) { change(); writer.close() },
+		"renamed, then replaced": func(k *kernel, writer file, change func()) {
+			writer.close()
+			k.rename("/f", "/g")
+			change()
+		},
+		"renamed away and back, then replaced": func(k *kernel, writer file, change func()) {
+			writer.close()
+			k.rename("/f", "/f~")
+			k.rename("/f~", "/f")
+			change()
+		},
+	} {
+		for kind, store := range stores {
+			for _, files := range []map[string]string{{"/f": "old"}, {}} {
+				t.Run(fmt.Sprintf("%s/%s/%v", name, kind, files), func(t *testing.T) {
+					mem := newMem(t, files)
+					k := newKernel(t, store(mem), overlay.Options{})
+					writer := k.must("/f", rewrite)
+					writer.write("typed")
+					reader := k.must("/f", onlyRead)
+					defer reader.close()
+					end(k, writer, func() {
+						agent(t, mem, "/f", "theirs")
+						agent(t, mem, "/g", "theirs")
+					})
+					k.text("/f") // and so others find that
+					k.text("/g")
+					if got, status := reader.read(); got != "typed" || status != fuse.OK {
+						t.Errorf("who has it open reads %q, %v", got, status)
+					}
+				})
+			}
 		}
 	}
 }

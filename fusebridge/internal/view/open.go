@@ -42,7 +42,7 @@ func (o *opened) expectAgain(pid uint32, path string) {
 // node stands for: another one by each commit, which brings its own text.
 type heldText struct {
 	rev   vfs.Revision
-	text  string
+	text  *string // nil where it was only open while it was edited
 	opens int
 }
 
@@ -52,7 +52,7 @@ func newOpened() *opened {
 
 func (o *opened) textOf(f *tree.File) *string {
 	if held := o.files[f]; held != nil && held.rev == f.Rev {
-		return &held.text
+		return held.text
 	}
 	return nil
 }
@@ -63,21 +63,31 @@ func (o *opened) hold(f *tree.File, rev vfs.Revision, text string) bool {
 	if f.Rev != rev {
 		return false
 	}
+	held := o.count(f)
+	held.rev, held.text = rev, &text
+	return true
+}
+
+// count counts an opening of f. The tree's lock is held.
+func (o *opened) count(f *tree.File) *heldText {
 	held := o.files[f]
 	if held == nil {
 		held = &heldText{}
 		o.files[f] = held
 	}
-	held.rev, held.text = rev, text
 	held.opens++
-	return true
+	return held
 }
+
+// HoldEdited opens a file that is being edited, and so needs no bytes of the store: what it
+// is committed as is kept until LetGo. The tree's lock is held.
+func (v *View) HoldEdited(f *tree.File) { v.opened.count(f) }
 
 // Committed says that f stands for a revision that was made here, with its text: who has
 // it open reads that from now on, as on any file system. The tree's lock is held.
 func (v *View) Committed(f *tree.File, text string) {
 	if held := v.opened.files[f]; held != nil {
-		held.rev, held.text = f.Rev, text
+		held.rev, held.text = f.Rev, &text
 	}
 }
 
