@@ -176,7 +176,7 @@ func (o *Overlay) uninstall(in *installation) {
 	o.settle(in.claim, back, err, func(*tree.Changes) {
 		if in.before != nil {
 			o.commits.add(back.Revision)
-			o.renumber(in.move, back.Revision)
+			o.renumber(in.move, back.Revision, *in.before)
 		}
 	})
 	if err == nil {
@@ -190,7 +190,7 @@ func (o *Overlay) uninstall(in *installation) {
 
 // renumber lets what a move was to replace stand for the revision under which its text
 // is back. The tree's lock is held.
-func (o *Overlay) renumber(m move, rev vfs.Revision) {
+func (o *Overlay) renumber(m move, rev vfs.Revision, text string) {
 	if h, hidden := o.hidden[m.path]; hidden {
 		o.hidden[m.path] = hiding{rev, h.now}
 	}
@@ -203,5 +203,6 @@ func (o *Overlay) renumber(m move, rev vfs.Revision) {
 			m.targetDraft.base = rev
 		}
 		m.target.Rev = rev
+		o.Committed(m.target, text)
 	}
 }

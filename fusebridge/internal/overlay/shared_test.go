@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"testing"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -170,5 +171,26 @@ func TestOpenedWhileTyped(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// stubborn is a shared store that removes nothing.
+type stubborn struct{ shared }
+
+func (*stubborn) Remove(context.Context, string, vfs.Revision) error { return vfs.ErrConflict }
+
+// TestOpenOverAnUndoneRename: who has a file open that a rename was to replace, and did
+// not, goes on reading it when an agent has replaced it.
+func TestOpenOverAnUndoneRename(t *testing.T) {
+	s := &stubborn{shared{FS: newMem(t, map[string]string{"/f": "old", "/g": "new"}), silent: true}}
+	k := newKernel(t, s, overlay.Options{})
+	reader := k.must("/f", onlyRead)
+	defer reader.close()
+	if status := k.rename("/g", "/f"); status != fuse.Status(syscall.EBUSY) {
+		t.Errorf("the rename: %v", status)
+	}
+	agent(t, s, "/f", "theirs")
+	if got, status := reader.read(); got != "old" || status != fuse.OK {
+		t.Errorf("it reads %q, %v", got, status)
 	}
 }
