@@ -96,13 +96,14 @@
 // waited for bytes of that file that were on their way; none follow while there is a draft.
 //
 // No notification is sent under 4 or 5, and none of a name is waited for in a handler or
-// under a gate: the kernel waits for our answers before it drops a name. A handler that
-// sees a change before it is told has it told from a goroutine, and the change's own event
-// waits for that. Handlers that change names wait for the store under lock 1, so in a
-// writable mount a name that is not dropped at once is left to a goroutine, and the epoch
-// of all names that the kernel keeps is ended instead, which takes no lock. Before Linux
-// 6.16 there are no epochs, so the kernel keeps no names, at the price of a request for
-// each part of each path. A listing of a writable mount is kept through one opening of the
+// under a gate for more than a moment: the kernel waits for our answers before it drops a
+// name. A handler that sees a change before it is told has it told from a goroutine, and
+// the change's own event waits for that. Handlers that change names wait for the store
+// under lock 1, so in a writable mount a name that is not dropped at once is left to a
+// goroutine, and while such a handler is at work none is dropped: the epoch of all names
+// that the kernel keeps is ended instead, which takes no lock. Before Linux 6.16 there are
+// no epochs, so the kernel keeps no names, at the price of a request for each part of each
+// path. A listing of a writable mount is kept through one opening of the
 // directory at a time, so that none which was asked for before a change can be dated after
 // it.
 //
