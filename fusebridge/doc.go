@@ -56,10 +56,11 @@
 // opening is committed.
 //
 // Who comes second, an agent or a developer, is told: here by ESTALE, or EBUSY from
-// rename and remove, and the bytes are kept in a conflict folder whose place is logged.
-// A process replaces what it saw last of a file, or wrote there, and nothing that the agent
-// wrote since, whether it empties the file or renames another over it; where it is not
-// remembered what it saw, it is refused once. A rename is one step or none.
+// rename, remove and truncate by name, and the bytes are kept in a conflict folder whose
+// place is logged. A process replaces what it saw last of a file, or wrote there, and
+// nothing that the agent wrote since, whether it empties the file or renames another over
+// it; where it is not remembered what it saw, it is refused once. A rename is one step or
+// none.
 //
 // Temporary files of editors and other programs, and empty directories, are in memory
 // only; a file that is renamed to such a name stays in the store until another takes

@@ -83,6 +83,7 @@ func (o *Overlay) putBack(m move) bool {
 	o.Tree.Take(f, kernelKnows())
 	f.Rev, d.base = h.rev, h.rev
 	d.apply(PutBack)
+	o.Committed(f, string(d.data))
 	o.Tree.Put(f, m.dir, m.name, m.path, nil, kernelKnows())
 	delete(o.hidden, m.path)
 	o.Follow.Reported(m.path) // a walk may have passed by while it was hidden

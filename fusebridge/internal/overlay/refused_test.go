@@ -35,7 +35,7 @@ func TestRefusedIsOverAtTheClose(t *testing.T) {
 	}
 }
 
-// TestTruncateByNameLoses: truncate(2) is committed at once, and told as EIO when it
+// TestTruncateByNameLoses: truncate(2) is committed at once, and told as EBUSY when it
 // loses, for after ESTALE the kernel would try again and overwrite the winner.
 func TestTruncateByNameLoses(t *testing.T) {
 	m := &meddled{FS: newMem(t, map[string]string{"/f": "old text"})}
@@ -44,7 +44,7 @@ func TestTruncateByNameLoses(t *testing.T) {
 		t.Errorf("%v, the store has %q", status, stored(t, m)["/f"])
 	}
 	m.write = func(string) error { agent(t, m.FS, "/f", "the agent's"); return nil }
-	if status := k.truncate("/f", 1); status != fuse.EIO || stored(t, m)["/f"] != "the agent's" {
+	if status := k.truncate("/f", 1); status != fuse.EBUSY || stored(t, m)["/f"] != "the agent's" {
 		t.Errorf("%v, the store has %q", status, stored(t, m)["/f"])
 	}
 }

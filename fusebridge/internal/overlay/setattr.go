@@ -70,7 +70,7 @@ func (o *Overlay) truncateByName(ctx *view.Context, f *tree.File, process uint32
 	}
 	status = o.commitNow(ctx, d)
 	if status == fuse.Status(syscall.ESTALE) {
-		return fuse.EIO // ESTALE would make the kernel try again, and overwrite what won
+		return fuse.EBUSY // ESTALE would make the kernel try again, and overwrite what won
 	}
 	return status
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -124,6 +125,28 @@ func TestSavedWhileOpening(t *testing.T) {
 		if got := k.text("/f"); got != "new" {
 			t.Errorf("opened %s, it shows %q", open, got)
 		}
+	}
+}
+
+// TestOpenedWhileAway: who opens a file under the temporary name that it has for a while
+// goes on reading it when it is back and an agent has replaced it.
+func TestOpenedWhileAway(t *testing.T) {
+	old, other := strings.Repeat("old\n", 200<<10), strings.Repeat("x", 800<<10) // of which one fits into the cache
+	for _, silent := range []bool{false, true} {
+		s := &shared{FS: newMem(t, map[string]string{"/f": old, "/other": other}), silent: silent}
+		k := newKernel(t, s, overlay.Options{})
+		k.rename("/f", "/f~")
+		reader := k.must("/f~", onlyRead)
+		k.rename("/f~", "/f")
+		agent(t, s, "/f", "theirs")
+		if got := k.text("/f"); got != "theirs" {
+			t.Errorf("silent %v: the agent's text shows as %q", silent, got)
+		}
+		k.text("/other")
+		if got, status := reader.read(); got != old || status != fuse.OK {
+			t.Errorf("silent %v: who has it open reads %.20q, %v", silent, got, status)
+		}
+		reader.close()
 	}
 }
 
