@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
@@ -54,34 +56,41 @@ const selectUnowned = `select c.relname from pg_class c, pg_database d
 // Compact removes the changes beyond the latest KeepChanges from the log of every
 // namespace, and gives the space of what was replaced or removed back to the tables
 // (vacuum). A role that may not do the latter does the former, and has an error that
-// says so and matches fs.ErrPermission. It returns ctx's error when ctx ends between two
-// steps.
+// says so and matches fs.ErrPermission. When the connection is lost it goes on with
+// another one. It returns ctx's error when ctx ends between two steps.
 func (s *FS) Compact(ctx context.Context) error {
 	if s.db.opts.ReadOnly {
 		return vfs.ErrReadOnly
 	}
-	conn, err := s.db.acquire(ctx)
-	if err != nil {
-		return s.db.explain(ctx, err)
-	}
-	defer conn.Release()
-	err = s.db.ensure(ctx, conn)
-	if err == nil {
-		_, err = conn.Exec(ctx, deleteAllChanges, int64(s.db.opts.KeepChanges))
-	}
 	var unowned []string
-	if err == nil {
-		err = conn.QueryRow(ctx, `select array(`+selectUnowned+`)`, tables).Scan(&unowned)
-	}
-	for _, table := range tables {
-		if err == nil && !slices.Contains(unowned, table) {
-			_, err = conn.Exec(ctx, `vacuum (analyze) `+table)
+	shortened, vacuumed := false, 0
+	err := s.db.lasting(ctx, func(conn *pgxpool.Conn, t *tries) error {
+		if err := conn.QueryRow(ctx, `select array(`+selectUnowned+`)`, tables).Scan(&unowned); err != nil {
+			return err
 		}
-	}
+		t.began = true
+		if !shortened {
+			if _, err := conn.Exec(ctx, deleteAllChanges, int64(s.db.opts.KeepChanges)); err != nil {
+				return err
+			}
+			shortened = true
+			t.further()
+		}
+		for ; vacuumed < len(tables); vacuumed++ {
+			if slices.Contains(unowned, tables[vacuumed]) {
+				continue
+			}
+			if _, err := conn.Exec(ctx, `vacuum (analyze) `+tables[vacuumed]); err != nil {
+				return err
+			}
+			t.further()
+		}
+		return nil
+	})
 	if err == nil && len(unowned) > 0 {
 		return &storeError{fmt.Sprintf("the logs of changes were shortened, but only the owner of the tables may free their space: leave that to autovacuum, or have the owner run: vacuum (analyze) %s", strings.Join(unowned, ", ")), []error{fs.ErrPermission}}
 	}
-	return s.db.explain(ctx, err)
+	return err
 }
 
 // selectDiskUse adds up the partitions of a table that its owner has partitioned.

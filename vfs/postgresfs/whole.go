@@ -5,47 +5,65 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/goliathfs/goliathfs/internal/sleep"
 )
 
-// transactions is how many one operation begins at most that get it no further, because
-// their connections were lost.
-const transactions = 5
+// mostTries is how many connections one operation loses at most that get it no further.
+const mostTries = 5
 
-// whole runs op in one transaction, for as long as ctx allows. When the connection is
-// lost it waits for the server for Timeout and runs op again, in another transaction: op
-// goes on where it was, and calls further when it has got so far.
+// tries counts the connections that an operation has lost.
+type tries struct {
+	n     int  // those that got it no further
+	began bool // the one that it has now has answered
+}
+
+// further says that the operation has got on.
+func (t *tries) further() { t.n = 0 }
+
+// whole runs op in one transaction, for as long as ctx allows, and in another one when
+// the connection is lost, as lasting does.
 func (d *database) whole(ctx context.Context, opts pgx.TxOptions, op func(tx pgx.Tx, further func()) error) error {
+	return d.lasting(ctx, func(conn *pgxpool.Conn, t *tries) error {
+		return pgx.BeginTxFunc(ctx, conn, opts, func(tx pgx.Tx) error {
+			t.began = true
+			return op(tx, t.further)
+		})
+	})
+}
+
+// lasting runs op on one connection, for as long as ctx allows. When that is lost it
+// waits for the server for Timeout and runs op again, on another one: op goes on where
+// it was, and tells when its connection answers and when it has got further.
+func (d *database) lasting(ctx context.Context, op func(conn *pgxpool.Conn, t *tries) error) error {
 	var why error
-	last, begun := time.Now(), 0
-	further := func() { begun = 0 }
+	var t tries
+	last := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		began, err := d.transaction(ctx, opts, func(tx pgx.Tx) error { return op(tx, further) })
-		if began {
-			last, begun = time.Now(), begun+1
+		t.began = false
+		err := d.connected(ctx, func(conn *pgxpool.Conn) error { return op(conn, &t) })
+		if t.began {
+			last = time.Now()
+			t.n++
 			pause, why = firstPause, nil
 		}
 		why = telling(why, err)
-		if err == nil || !d.again(err) || begun == transactions || time.Since(last) > d.opts.Timeout || !sleep.For(ctx, pause) {
+		if err == nil || !d.again(err) || t.n == mostTries || time.Since(last) > d.opts.Timeout || !sleep.For(ctx, pause) {
 			return d.explain(ctx, why)
 		}
 	}
 }
 
-// transaction runs op in one transaction, once; began says that op was run.
-func (d *database) transaction(ctx context.Context, opts pgx.TxOptions, op func(pgx.Tx) error) (began bool, err error) {
+// connected runs op on a connection to a database whose tables are there, once.
+func (d *database) connected(ctx context.Context, op func(*pgxpool.Conn) error) error {
 	conn, err := d.acquire(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer conn.Release()
 	if err := d.ensure(ctx, conn); err != nil {
-		return false, sever(conn, err)
+		return sever(conn, err)
 	}
-	err = pgx.BeginTxFunc(ctx, conn, opts, func(tx pgx.Tx) error {
-		began = true
-		return op(tx)
-	})
-	return began, d.upgraded(ctx, conn, err)
+	return d.upgraded(ctx, conn, op(conn))
 }

@@ -85,6 +85,24 @@ func TestRestartInTheMiddle(t *testing.T) {
 	}
 }
 
+// Compact goes on after a restart of the server in its middle, and does each step to its
+// end.
+func TestCompactGoesOn(t *testing.T) {
+	t.Parallel()
+	p := newProxy(t, database(t))
+	s := open(t, p.url, &postgresfs.Options{KeepChanges: 2})
+	last := vfs.Revision("")
+	for range 9 {
+		last = write(t, s, "/f", "x", last).Revision
+	}
+	for _, answer := range []string{"DELETE 7", "VACUUM"} { // which may have been carried out
+		happened := restart(t, p, answer)
+		if err := s.Compact(t.Context()); err != nil || !happened.Load() {
+			t.Errorf("compacted with %v, restart at %q %t", err, answer, happened.Load())
+		}
+	}
+}
+
 // A snapshot whose connection is lost is not continued with files of another moment.
 func TestSnapshotLost(t *testing.T) {
 	t.Parallel()
