@@ -107,7 +107,7 @@ are the files as they were, as a store that can only be read.`,
 			if _, err := bounds.options(); err != nil {
 				return err
 			}
-			return flags.withStore(cmd, args[0], storeurl.Want{Long: true}, func(s *storeurl.Store) error {
+			return flags.withStore(cmd, args[0], storeurl.Want{Long: true, Await: true}, func(s *storeurl.Store) error {
 				tellAlone(cmd, s)
 				j, err := bounds.open(cmd, to)
 				if err != nil {
