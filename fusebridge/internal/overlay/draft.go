@@ -3,7 +3,6 @@
 package overlay
 
 import (
-	"context"
 	"syscall"
 	"unicode/utf8"
 
@@ -154,25 +153,38 @@ func (o *Overlay) enter(ctx *view.Context, f *tree.File) (*draft, error) {
 	return d, nil
 }
 
-// leave gives the gate back. Whoever is the last to use a draft commits what is left of
-// it, or gives it up.
-func (o *Overlay) leave(ctx context.Context, d *draft) {
-	o.Tree.Lock()
-	last := d.uses == 1 && len(d.handles) == 0 && (d.state == Typed || d.state == Waiting || d.state == Refused)
-	o.Tree.Unlock()
-	if last {
-		o.finish(ctx, d)
-	}
+// leave gives the gate back, and ends one use of a draft.
+func (o *Overlay) leave(d *draft) {
 	<-d.gate
 	o.drop(d)
 }
 
-// drop ends one use of a draft.
+// drop ends one use of a draft, without the gate. Whoever is the last to use it commits
+// what is left of it, or gives it up: by a context of its own, for it may have been
+// interrupted itself.
 func (o *Overlay) drop(d *draft) {
+	for o.isLast(d) {
+		select {
+		case d.gate <- struct{}{}:
+			ctx := o.Context(nil, d.file)
+			o.finish(ctx, d)
+			ctx.Release()
+			<-d.gate
+		default: // someone has begun to use it, and is the last then
+		}
+	}
+}
+
+// isLast ends one use of a draft, unless it is the last and leaves something to commit.
+func (o *Overlay) isLast(d *draft) bool {
 	o.Tree.Lock()
 	defer o.Tree.Unlock()
+	if d.uses == 1 && len(d.handles) == 0 && (d.state == Typed || d.state == Waiting || d.state == Refused) {
+		return true
+	}
 	d.uses--
 	o.forget(d)
+	return false
 }
 
 // forget lets go of a draft that has ended. The tree's lock is held.

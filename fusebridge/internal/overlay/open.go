@@ -54,7 +54,7 @@ func (o *Overlay) openWrite(ctx *view.Context, f *tree.File, process, flags uint
 	if status != fuse.OK {
 		return status
 	}
-	defer o.leave(ctx, d)
+	defer o.leave(d)
 	if status := o.current(ctx, d); status != fuse.OK {
 		return status
 	}
@@ -173,7 +173,7 @@ func (o *Overlay) sync(cancel <-chan struct{}, id, fh uint64, pid uint32, closin
 	if err != nil {
 		return o.StatusOf("write", ctx.Path, err)
 	}
-	defer o.leave(ctx, d)
+	defer o.leave(d)
 	o.Tree.Lock()
 	h, ino, alone := d.handles[fh], f.Ino, len(d.handles) == 1
 	state, refused := d.state, fuse.OK
@@ -230,18 +230,23 @@ func (o *Overlay) Release(_ <-chan struct{}, in *fuse.ReleaseIn) {
 	defer ctx.Release()
 	d, err := o.enter(ctx, f)
 	if err != nil {
-		o.closeHandle(f, in.Fh) // whoever has the gate finishes
+		o.closeHandle(f, in.Fh)
 		return
 	}
 	o.closeHandle(f, in.Fh)
-	o.leave(ctx, d)
+	o.leave(d)
 }
 
+// closeHandle ends an opening for writing.
 func (o *Overlay) closeHandle(f *tree.File, fh uint64) {
 	o.Tree.Lock()
-	defer o.Tree.Unlock()
-	if d := o.drafts[f]; d != nil {
+	d := o.drafts[f]
+	if d != nil {
 		delete(d.handles, fh)
-		o.forget(d)
+		d.uses++
+	}
+	o.Tree.Unlock()
+	if d != nil {
+		o.drop(d)
 	}
 }

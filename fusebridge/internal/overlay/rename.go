@@ -116,13 +116,13 @@ func (o *Overlay) rename(ctx *view.Context, m move, temporary bool) (again bool,
 	if m.draft, status = o.begin(ctx, "rename", m.from); status != fuse.OK {
 		return false, status
 	}
-	defer o.leave(ctx, m.draft)
+	defer o.leave(m.draft)
 	if m.target != nil {
 		var err error
 		if m.targetDraft, err = o.enter(ctx, m.target); err != nil {
 			return false, o.StatusOf("rename", m.path, err)
 		}
-		defer o.leave(ctx, m.targetDraft)
+		defer o.leave(m.targetDraft)
 	}
 	if !o.stillNamed(m) {
 		return true, fuse.OK

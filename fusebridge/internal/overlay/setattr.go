@@ -48,7 +48,7 @@ func (o *Overlay) truncateByName(ctx *view.Context, f *tree.File, process uint32
 	if status != fuse.OK {
 		return status
 	}
-	defer o.leave(ctx, d)
+	defer o.leave(d)
 	if status := o.current(ctx, d); status != fuse.OK {
 		return status
 	}

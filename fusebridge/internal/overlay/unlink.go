@@ -58,7 +58,7 @@ func (o *Overlay) unlinkFile(cancel <-chan struct{}, f *tree.File) (again bool, 
 	if status != fuse.OK {
 		return false, status
 	}
-	defer o.leave(ctx, d)
+	defer o.leave(d)
 	o.Tree.Lock()
 	shown := o.Tree.FileAt(f.Path) == f
 	behind := o.behind(d)
