@@ -35,12 +35,14 @@ type unsent struct{ error }
 
 func (u *unsent) Unwrap() error { return u.error }
 
-// Codes of the server; those that end a session have the class 57P.
+// Codes of the server; most that end a session have the class 57P.
 const (
 	undefinedTable        = "42P01"
 	undefinedDatabase     = "3D000"
 	insufficientPrivilege = "42501"
 	readOnlyTransaction   = "25006"
+	idleTooLong           = "25P03" // in a transaction; it ends the session, as the next one does
+	transactionTooLong    = "25P04"
 	diskFull              = "53100"
 	tooManyConnections    = "53300"
 	queryCanceled         = "57014"
@@ -85,7 +87,7 @@ func fateOf(err error) fate {
 		return away
 	case errors.Is(err, fs.ErrClosed):
 		return ended
-	case c == completionUnknown, strings.HasPrefix(c, "57P"), strings.HasPrefix(c, "08"):
+	case c == completionUnknown, c == idleTooLong, c == transactionTooLong, strings.HasPrefix(c, "57P"), strings.HasPrefix(c, "08"):
 		return lost
 	case strings.HasPrefix(c, "40"):
 		return clash

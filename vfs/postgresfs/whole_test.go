@@ -182,6 +182,36 @@ func TestNoEndOfRestarts(t *testing.T) {
 	}
 }
 
+// A snapshot whose caller takes longer than the server leaves a transaction idle goes on
+// with another one.
+func TestSlowSnapshot(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	s := open(t, with(t, url, "options", "-c idle_in_transaction_session_timeout=20"), nil)
+	for i := range 100 {
+		write(t, s, fmt.Sprintf("/%02d", i), "x", "")
+	}
+	admin := connect(t, url)
+	n := 0
+	for _, err := range s.Snapshot(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n != 10 {
+			continue
+		}
+		for idle := 1; idle > 0; {
+			err := admin.QueryRow(t.Context(), `select count(*) from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`).Scan(&idle)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n != 100 {
+		t.Errorf("%d files", n)
+	}
+}
+
 // A snapshot that its caller leaves says no more, also where the context has ended.
 func TestSnapshotLeft(t *testing.T) {
 	t.Parallel()
