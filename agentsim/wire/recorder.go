@@ -48,15 +48,16 @@ type recorded struct {
 
 // NewRecorder returns a recorder in front of the model at an address such as
 // https://api.openai.com/v1. A nil client is one that asks for no compression and
-// follows no redirects, since a redirect could take the agent's key elsewhere.
+// follows no redirects, since a redirect could take the agent's key elsewhere. Its errors
+// do not repeat the address, which may hold a key.
 func NewRecorder(upstream string, client *http.Client) (*Recorder, error) {
 	u, err := url.Parse(strings.TrimRight(upstream, "/"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no address of a model, write one such as https://api.openai.com/v1", upstream)
+		return nil, errors.New("this is no address of a model, write one such as https://api.openai.com/v1")
 	}
 	for _, end := range []string{"/chat/completions", "/responses", "/messages", "/api/chat"} {
-		if base, ok := strings.CutSuffix(u.Path, end); ok {
-			return nil, fmt.Errorf("%q is where single requests go, write the address before %s, such as %s://%s%s", upstream, end, u.Scheme, u.Host, base)
+		if strings.HasSuffix(u.Path, end) {
+			return nil, fmt.Errorf("the address ends in %s, which is where single requests go: write what is before that", end)
 		}
 	}
 	if client == nil {

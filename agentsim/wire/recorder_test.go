@@ -124,13 +124,13 @@ func TestRecorderPassesOn(t *testing.T) {
 
 // What goes wrong is a sentence, without the address, which may hold a key.
 func TestRecorderProblems(t *testing.T) {
-	for _, bad := range []string{"", "api.openai.com", "ftp://x", "http://"} {
-		if _, err := wire.NewRecorder(bad, nil); err == nil || !strings.Contains(err.Error(), "is no address of a model") {
+	for _, bad := range []string{"", "api.openai.com", "ftp://x", "http://", "http:/u:sk-secret@x/v1", "ftp://x/?key=sk-secret"} {
+		if _, err := wire.NewRecorder(bad, nil); err == nil || !strings.Contains(err.Error(), "is no address of a model") || strings.Contains(err.Error(), "sk-secret") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	for _, bad := range []string{"http://x/v1/chat/completions", "http://x/v1/messages/", "http://x/v1/responses", "http://x/api/chat"} {
-		if _, err := wire.NewRecorder(bad, nil); err == nil || !strings.Contains(err.Error(), "is where single requests go") {
+	for _, bad := range []string{"http://x/v1/chat/completions", "http://x/v1/messages/", "http://x/v1/responses", "http://u:sk-secret@x/sk-secret/api/chat"} {
+		if _, err := wire.NewRecorder(bad, nil); err == nil || !strings.Contains(err.Error(), "is where single requests go") || strings.Contains(err.Error(), "sk-secret") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

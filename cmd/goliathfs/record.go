@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/goliathfs/goliathfs/agentsim/blackbox"
+	"github.com/goliathfs/goliathfs/agentsim/wire"
 	"github.com/goliathfs/goliathfs/cmd/goliathfs/internal/storeurl"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/agenttool/tiktoken"
@@ -69,6 +70,9 @@ func (o *recordOptions) checkArgs(cmd *cobra.Command, args []string) error {
 		return usagef("--out %s is no name of a scenario, end it in .txtar", shellWord(o.out))
 	case o.store == "" && (o.rec.Writable || len(o.routes) > 0):
 		return usagef("--allow-writes and --route are for --store, which is missing")
+	}
+	if _, err := wire.NewRecorder(o.rec.Upstream, nil); err != nil {
+		return usagef("--to: %w", err)
 	}
 	return nil
 }

@@ -101,17 +101,20 @@ func (l libpq) bare() string {
 // inPairs finds the password of a connection string that is no URL.
 var inPairs = regexp.MustCompile(`(?i)\b((?:ssl)?password|passwd|pwd)\s*=\s*('(?:[^'\\]|\\.)*'?|\S+)`)
 
+// behindScheme finds what a scheme ends with, also when it lacks some of that.
+var behindScheme = regexp.MustCompile(`:/{0,2}|//`)
+
 // masked is a text that is no URL of ours, for messages, without what may be a password
 // in it: its scheme may be mistyped, or that of another program.
 func masked(raw string) string {
-	at, slashes := strings.LastIndexByte(raw, '@'), strings.Index(raw, "//")
-	if slashes < 0 {
-		return inPairs.ReplaceAllString(raw, "$1=…")
-	}
-	if slashes < at {
-		if user, _, ok := strings.Cut(raw[slashes+2:at], ":"); ok {
-			raw = raw[:slashes+2] + user + raw[at:]
+	at := strings.LastIndexByte(raw, '@')
+	if scheme := behindScheme.FindStringIndex(raw); scheme != nil && scheme[1] <= at {
+		if user, _, ok := strings.Cut(raw[scheme[1]:at], ":"); ok {
+			raw = raw[:scheme[1]] + user + raw[at:]
 		}
+	}
+	if !strings.Contains(raw, "//") {
+		return inPairs.ReplaceAllString(raw, "$1=…")
 	}
 	raw, query, _ := strings.Cut(raw, "?")
 	if query == "" {

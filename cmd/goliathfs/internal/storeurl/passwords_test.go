@@ -91,10 +91,19 @@ func TestParseHidesPasswords(t *testing.T) {
 	for _, raw := range []string{
 		"postgress://u:secret@h/db", "postgrs://u:secret@h/db", "pgx://u:se/cret@h/db", "mysql://u:se@secret:x@h/db", "postgres//u:secret@h/db",
 		"host=h/db password=s?ecret", "host=h/db password=a//secret", "host=h/db PASSWORD = 'a \\' secret' user=u", "posgres://u@h/db?password=secret", "posgres://u@h/db?a=b&PWD=secret", "/x=posgres://u:secret@h/db",
+		"posgres:u:secret@h/db", "mysql:/u:secret@h/db",
 	} {
 		_, err := storeurl.Parse(raw)
 		if err == nil || strings.Contains(err.Error(), "cret") || !strings.Contains(err.Error(), "h/db") {
 			t.Errorf("Parse(%q): %v", raw, err)
+		}
+	}
+	for _, raw := range []string{
+		"x=postgres://u:secret@h/db", "postgres://u:secret@h/db", "x=posgres:u:secret@h/db", "/x=posgres://u:secret@h/db,rw", "/=posgres://u:secret@h/db",
+	} {
+		_, err := storeurl.ParseRoute(raw)
+		if err == nil || strings.Contains(err.Error(), "cret") || !strings.Contains(err.Error(), "h/db") {
+			t.Errorf("ParseRoute(%q): %v", raw, err)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type Route struct {
 func ParseRoute(raw string) (Route, error) {
 	prefix, target, ok := strings.Cut(raw, "=")
 	if !ok || !strings.HasPrefix(prefix, "/") {
-		return Route{}, fmt.Errorf("%q is no route: write /prefix=URL or /prefix=URL,ro", raw)
+		return Route{}, fmt.Errorf("%q is no route: write /prefix=URL or /prefix=URL,ro", masked(raw))
 	}
 	prefix, err := decode(prefix)
 	if err != nil {
@@ -35,7 +35,7 @@ func ParseRoute(raw string) (Route, error) {
 	}
 	target, option, hasOption := cutOption(target)
 	if hasOption && option != "ro" {
-		return Route{}, fmt.Errorf("route %q: behind the comma only ro can stand (write , in a name as %%2C), not %q", raw, option)
+		return Route{}, fmt.Errorf("route %q: behind the comma only ro can stand (write , in a name as %%2C), not %q", masked(raw), option)
 	}
 	u, err := Parse(target)
 	if err != nil {
