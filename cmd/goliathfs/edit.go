@@ -69,6 +69,9 @@ func (e *edit) run(cmd *cobra.Command, store, path string) (err error) {
 	cmd.SetContext(ctx)
 	content, readErr := e.draft.read()
 	switch {
+	case errors.Is(readErr, fs.ErrNotExist):
+		e.draft.discard()
+		return cmp.Or(err, errors.New("the editor removed its file, so nothing was written"))
 	case readErr != nil:
 		return fmt.Errorf("what you wrote cannot be read: %w", readErr)
 	case content == e.begun.Content:

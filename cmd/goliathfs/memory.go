@@ -160,8 +160,11 @@ func (o *memoryOptions) ofStore(cmd *cobra.Command, url string, which conversati
 		return err
 	}
 	found, tableErr := inTables(cmd.Context(), u, nil)
-	if found = which.of(found); tableErr != nil || len(found) == 0 {
+	if tableErr != nil || len(found) == 0 {
 		return err
+	}
+	if found = which.of(found); len(found) == 0 {
+		return fmt.Errorf("%s: nothing is remembered of %s, %s", u, which.words(), which.toListAll())
 	}
 	return o.print(cmd, found, which)
 }

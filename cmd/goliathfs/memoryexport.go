@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,6 +67,9 @@ What looks like a secret is refused.`,
 func (o *exportOptions) run(cmd *cobra.Command, args []string) error {
 	if o.out == "" && cmd.Flags().Changed("files") {
 		return usagef("--files is about a scenario, add --out FILE")
+	}
+	if o.out != "" && filepath.Ext(o.out) != ".txtar" {
+		return usagef("--out %s is no name of a scenario, end it in .txtar", shellWord(o.out))
 	}
 	if o.files != "" {
 		if _, err := vpath.Clean(o.files); err != nil {
