@@ -23,11 +23,12 @@ func (j *Journal) bound() {
 	cut, err := j.cut()
 	if err == nil && cut.at > 0 {
 		if err = j.fold(cut); err == nil {
+			j.foldAt = 0
 			err = syncFolder(j.name)
 		}
 	}
 	if err != nil {
-		j.foldAt = j.w.end + max(foldAgain, j.opts.MaxBytes/8)
+		j.foldAt = j.w.end + max(foldAgain, j.w.end/8) // what is written in vain is in proportion
 		text := "folding the states before this failed, so the journal grows from here: " + err.Error()
 		_ = j.w.put(entry{kind: Gap, path: "/", time: j.opts.Now().UnixMilli(), text: text}, "") // the next record tells of a full disk
 	}
