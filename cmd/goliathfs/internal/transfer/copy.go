@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -139,7 +141,15 @@ func (c *copier) run(ctx context.Context) error {
 			return nil
 		})
 	}
-	return g.Wait()
+	err := g.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range slices.Sorted(maps.Keys(c.ready)) { // of files behind one that ended the copy
+		if step := c.ready[n]; step != nil {
+			c.tell(*step)
+		}
+	}
+	return err
 }
 
 // file copies one file that was read, or could not be, and returns what it did, nil

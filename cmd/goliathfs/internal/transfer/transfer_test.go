@@ -197,6 +197,9 @@ func TestFullDisk(t *testing.T) {
 		if !errors.Is(err, transfer.ErrFull) || res.Failed > 0 || told > 100 || res.Deleted > 0 {
 			t.Errorf("%+v, %d steps, %v", res, told, err)
 		}
+		if there := len(contents(t, dst)) - 1; res.Created != int64(there) || told != there {
+			t.Errorf("%+v, %d steps, of %d files that were copied", res, told, there)
+		}
 		dst.room.Store(1000)
 		res, err = transfer.Copy(t.Context(), src, dst, transfer.Options{Delete: remove})
 		if err != nil || res.Unchanged < 1 || res.Unchanged+res.Created != 702 {
