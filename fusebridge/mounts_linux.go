@@ -41,7 +41,7 @@ func Unmount(ctx context.Context, dir string, opts *Options) error {
 	o := opts.withDefaults()
 	real, err := mountpoint.RealDir(dir)
 	if err != nil {
-		return fmt.Errorf("%w, see what is mounted with List", err)
+		return err
 	}
 	m, mounted, err := mountpoint.Top(real)
 	switch {

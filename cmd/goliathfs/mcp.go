@@ -118,6 +118,9 @@ func (o *mcpOptions) run(cmd *cobra.Command, url string) error {
 		want.Write, want.Create, want.Lazy = true, true, true
 	}
 	return o.withStore(cmd, url, want, func(s *storeurl.Store) error {
+		if o.allowWrites && s.Spec.NothingWritable() {
+			return usagef("nothing in %s can be written, leave out --allow-writes", storeWords(s.Spec))
+		}
 		opts, err := o.limits.given(cmd.Flags()).Toolset(s.Backend, o.allowWrites)
 		if err != nil {
 			return limitError(err)

@@ -86,6 +86,9 @@ func (o *serveOptions) run(cmd *cobra.Command, url string) error {
 		want.Write = true
 	}
 	return o.withStore(cmd, url, want, func(s *storeurl.Store) (err error) {
+		if o.remote.Writable && s.Spec.NothingWritable() {
+			return usagef("nothing in %s can be written, leave out --rw", storeWords(s.Spec))
+		}
 		if o.listen != "" {
 			err := makeToken(o.remote.TokenFile)
 			if err == nil {

@@ -224,6 +224,12 @@ func (s Spec) Writable(path string) bool {
 	return !where.ReadOnly && !where.URL.ReadOnly && !where.URL.All && where.URL.Scheme != Static && where.URL.Scheme != Backup && where.URL.Scheme != Journal
 }
 
+// NothingWritable reports whether it is known, without opening, that no file can be
+// written.
+func (s Spec) NothingWritable() bool {
+	return !s.Writable("/") && !slices.ContainsFunc(s.Routes, func(r Route) bool { return s.Writable(r.Prefix) })
+}
+
 // Lasts reports whether what is written at a canonical path is still there when
 // the store has been closed.
 func (s Spec) Lasts(path string) bool { return s.route(path).URL.Scheme != Mem }
