@@ -65,7 +65,7 @@ sqlite:FILE; journal:FILE@TIME begins with the files of a moment, in memory.`,
 	f.BoolVar(&o.failed, "failed", false, "replay only what failed when it was replayed last from this directory")
 	f.BoolVar(&o.runner.FailFast, "fail-fast", false, "end at the first scenario that fails")
 	f.IntVar(&o.runner.Parallel, "parallel", 0, "replay this `many` at a time; 0 means one a processor")
-	f.StringVar(&o.store, "store", "mem:", "keep the files here meanwhile, at a `URL`, a namespace each")
+	f.StringVar(&o.store, "store", "mem:", "replay over this `URL`, in a namespace each")
 	f.StringVar(&o.format, "format", "text", "print `text`, json, junit or github")
 	f.BoolVar(&o.list, "list", false, "name the scenarios and what they show, and replay none")
 	o.agents.register(cmd)
