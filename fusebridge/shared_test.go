@@ -285,6 +285,22 @@ func TestUnmountCommits(t *testing.T) {
 	}
 }
 
+// TestClosedWithinACharacter: a program that gives a file to another one and closes it
+// itself, while what was written ends within a character, takes nothing from that one.
+func TestClosedWithinACharacter(t *testing.T) {
+	mem := newMem(t, nil)
+	s := mount(t, mem, writable(t))
+	script := `mkfifo "$1/half" "$1/closed"; exec 3>f
+{ printf 'caf\303'; echo >"$1/half"; read x <"$1/closed"; printf '\251 ol\303\251'; } >&3 &
+read x <"$1/half"; exec 3>&-; echo >"$1/closed"; wait $!`
+	if out, err := tryRun(t, "sh", "-c", `cd "$2" || exit; `+script, "sh", t.TempDir(), s.Dir()); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	if got := stored(t, mem)["/f"]; got != "café olé" {
+		t.Errorf("the store has %q", got)
+	}
+}
+
 // TestNothingIsExecutable: the mode has no such bit, and access says so.
 func TestNothingIsExecutable(t *testing.T) {
 	s := mount(t, newMem(t, map[string]string{"/f": "old"}), writable(t))

@@ -181,19 +181,19 @@ func (o *Overlay) sync(cancel <-chan struct{}, id, fh uint64, pid uint32, closin
 		refused = h.refused
 	}
 	o.Tree.Unlock()
-	last := func() bool { return closing && alone && !goesOn(pid, ino) }
+	over := func() bool { return closing && alone && !goesOnAnywhere(ino) } // so that it may be given up
 	if refused != fuse.OK {
-		if last() {
+		if over() {
 			o.discard(d, syscall.Errno(refused))
 		}
 		return refused
 	}
 	event := Sync
-	if (state == Waiting || state == Refused) && last() {
+	if state == Waiting && closing && alone && !goesOn(pid, ino) || state == Refused && over() {
 		event = Finish
 	}
 	status := o.step(ctx, d, event)
-	if status != fuse.OK && state != Refused && o.hopeless(d) && (event == Finish || last()) {
+	if status != fuse.OK && state != Refused && o.hopeless(d) && over() {
 		o.discard(d, syscall.Errno(status))
 	}
 	if h != nil && closing && alone { // who has closed it finds the number that stays

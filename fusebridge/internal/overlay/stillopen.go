@@ -21,6 +21,12 @@ func goesOn(thread uint32, ino uint64) bool {
 	if open > 0 || has {
 		return has
 	}
+	return goesOnAnywhere(ino)
+}
+
+// goesOnAnywhere reports whether any process has a file open for writing: another one may
+// have it from the one that closes it, and write on. To look takes a while.
+func goesOnAnywhere(ino uint64) bool {
 	procs, _ := filepath.Glob("/proc/[0-9]*/fdinfo")
 	return slices.ContainsFunc(procs, func(dir string) bool {
 		_, has := hasOpen(filepath.Base(filepath.Dir(dir)), ino)
