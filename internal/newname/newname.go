@@ -22,7 +22,7 @@ func Give(fresh, name string) error {
 		return linkErr
 	}
 	err := rename(fresh, name) // a file system without links, as FAT
-	if err == nil || errors.Is(err, fs.ErrExist) {
+	if err == nil || !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	return fmt.Errorf("%w: this file system has no way to name a file that never replaces another (%w)", errors.ErrUnsupported, linkErr)
