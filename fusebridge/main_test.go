@@ -226,8 +226,9 @@ func (l *looker) ask(verb, path string) string {
 
 // lookOnDemand is the looker's side: "read PATH" answers the quoted content,
 // "list DIR" the names, "stat PATH" inode, size, blocks and times, "xattr PATH
-// NAME" a value, or each the error; "open", "edit", "type PATH TEXT", "rest",
-// "map PATH SIZE", "mapped" and "close" work on a file that stays open.
+// NAME" a value, or each the error; "open", "edit", "empty", "type PATH TEXT", "rest",
+// "map PATH SIZE", "mapped" and "close" work on a file that stays open; "start PROGRAM"
+// waits for its end.
 func lookOnDemand() {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -286,6 +287,10 @@ func look(verb, path string) (answer string, err error) {
 		held[path], err = os.Open(path)
 	case "edit":
 		held[path], err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	case "empty":
+		held[path], err = os.Create(path)
+	case "start":
+		err = exec.Command(path).Run()
 	case "type":
 		_, err = held[path].WriteString(text)
 	case "rest":

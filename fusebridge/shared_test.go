@@ -301,6 +301,28 @@ read x <"$1/half"; exec 3>&-; echo >"$1/closed"; wait $!`
 	}
 }
 
+// TestEmptiedWhileAnotherStarts: a file that was emptied, and not a byte written yet, is not
+// saved when the program that has it open starts another one, which closes what it is not
+// to have.
+func TestEmptiedWhileAnotherStarts(t *testing.T) {
+	mem := newMem(t, map[string]string{"/f": "full"})
+	s := mount(t, mem, writable(t))
+	look := newLooker(t)
+	if got := look.ask("empty", under(s, "/f")); got != "" {
+		t.Fatal(got)
+	}
+	if got := look.ask("start", "true"); got != "" {
+		t.Fatal(got)
+	}
+	if got := stored(t, mem)["/f"]; got != "full" {
+		t.Errorf("the store has %q while it is open", got)
+	}
+	look.ask("close", under(s, "/f"))
+	if got := stored(t, mem)["/f"]; got != "" {
+		t.Errorf("the store has %q when it is closed", got)
+	}
+}
+
 // TestNothingIsExecutable: the mode has no such bit, and access says so.
 func TestNothingIsExecutable(t *testing.T) {
 	s := mount(t, newMem(t, map[string]string{"/f": "old"}), writable(t))

@@ -54,13 +54,27 @@ func (p *processes) of(thread uint32) uint32 {
 
 // processOf asks the system. It returns the thread itself where that is not told.
 func processOf(thread uint32) uint32 {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "Tgid:"); ok {
-			if n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 32); err == nil {
-				return uint32(n)
-			}
-		}
+	if process, ok := statusOf(thread, "Tgid:"); ok {
+		return process
 	}
 	return thread
+}
+
+// parentOf asks the system for the process that started a thread's. It returns outside
+// where that is not told.
+func parentOf(thread uint32) uint32 {
+	parent, _ := statusOf(thread, "PPid:")
+	return parent
+}
+
+// statusOf returns a number of the status of a thread.
+func statusOf(thread uint32, key string) (number uint32, ok bool) {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, key); ok {
+			n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 32)
+			return uint32(n), err == nil
+		}
+	}
+	return 0, false
 }

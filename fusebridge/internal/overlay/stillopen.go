@@ -14,11 +14,16 @@ import (
 // goesOn reports whether a thread that closes a file has it open for writing by
 // another descriptor, or is ending and has left it to another process. A shell opens
 // what it redirects to, moves the descriptor and closes the first one, before
-// anything is written: so the first close says nothing. It answers no where the
-// system does not tell; an ino line is in fdinfo from Linux 5.14 on.
+// anything is written: so the first close says nothing. Nor does that of a process
+// which begins another program, and closes what its parent goes on with. It answers no
+// where the system does not tell; an ino line is in fdinfo from Linux 5.14 on.
 func goesOn(thread uint32, ino uint64) bool {
 	open, has := hasOpen(fmt.Sprint(thread), ino)
-	if open > 0 || has {
+	switch {
+	case has:
+		return true
+	case open > 0:
+		_, has = hasOpen(fmt.Sprint(parentOf(thread)), ino)
 		return has
 	}
 	return goesOnAnywhere(ino)
