@@ -3,12 +3,15 @@
 package fusebridge_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -320,6 +323,37 @@ func TestEmptiedWhileAnotherStarts(t *testing.T) {
 	look.ask("close", under(s, "/f"))
 	if got := stored(t, mem)["/f"]; got != "" {
 		t.Errorf("the store has %q when it is closed", got)
+	}
+}
+
+// TestEmptiedForAnother: a file that was emptied is not saved when the program that did so
+// closes it, and has given it to another one that has not written yet.
+func TestEmptiedForAnother(t *testing.T) {
+	mem := newMem(t, map[string]string{"/f": "full"})
+	s := mount(t, mem, writable(t))
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	script := `mkfifo "$1"; exec 3>"$2"; { read x <"$1"; echo text; } >&3 & exec 3>&-; echo closed; read x; echo >"$1"; wait $!`
+	cmd := exec.Command("sh", "-c", script, "sh", fifo, under(s, "/f"))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "closed\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if got := stored(t, mem)["/f"]; got != "full" {
+		t.Errorf("the store has %q while the other has it open", got)
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil || stored(t, mem)["/f"] != "text\n" {
+		t.Errorf("%v, the store has %q", err, stored(t, mem)["/f"])
 	}
 }
 

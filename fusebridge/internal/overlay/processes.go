@@ -5,6 +5,7 @@ package overlay
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -65,6 +66,16 @@ func processOf(thread uint32) uint32 {
 func parentOf(thread uint32) uint32 {
 	parent, _ := statusOf(thread, "PPid:")
 	return parent
+}
+
+// childrenOf asks the system for the processes that a thread's process started.
+func childrenOf(thread uint32) (children []string) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", thread))
+	for _, list := range lists {
+		numbers, _ := os.ReadFile(list)
+		children = append(children, strings.Fields(string(numbers))...)
+	}
+	return children
 }
 
 // statusOf returns a number of the status of a thread.

@@ -15,16 +15,19 @@ import (
 // another descriptor, or is ending and has left it to another process. A shell opens
 // what it redirects to, moves the descriptor and closes the first one, before
 // anything is written: so the first close says nothing. Nor does that of a process
-// which begins another program, and closes what its parent goes on with. It answers no
-// where the system does not tell; an ino line is in fdinfo from Linux 5.14 on.
+// which begins another program, and closes what its parent goes on with, or what it has
+// given to a child. It answers no where the system does not tell; an ino line is in fdinfo
+// from Linux 5.14 on.
 func goesOn(thread uint32, ino uint64) bool {
 	open, has := hasOpen(fmt.Sprint(thread), ino)
 	switch {
 	case has:
 		return true
 	case open > 0:
-		_, has = hasOpen(fmt.Sprint(parentOf(thread)), ino)
-		return has
+		return slices.ContainsFunc(append(childrenOf(thread), fmt.Sprint(parentOf(thread))), func(process string) bool {
+			_, has := hasOpen(process, ino)
+			return has
+		})
 	}
 	return goesOnAnywhere(ino)
 }
