@@ -90,6 +90,9 @@ func (v *View) lookAgain(f *tree.File, found vfs.File, err error) {
 		}
 		v.Follow.Reported(f.Path)
 		v.Follow.take(change, c)
+		if shown := v.Tree.FileAt(f.Path); shown != nil && shown != f {
+			shown.Ahead = v.Follow.stretch // the events until then are still to come
+		}
 		v.Notify.TellLater(c.Notes)
 	}
 	v.Tree.Unlock()

@@ -191,6 +191,38 @@ func TestReaderIsAheadOfEvent(t *testing.T) {
 	}
 }
 
+// TestEventsAfterAReader: who has asked the store is ahead of the events of what it found,
+// and of what that replaced: they take no one back.
+func TestEventsAfterAReader(t *testing.T) {
+	d := &delayed{hooked: newHooked(t, map[string]string{"/f": "1"})}
+	d.route = func(string) (vfs.Route, error) { return vfs.Route{Prefix: "/", Shared: true}, nil }
+	v := newView(t, d)
+	entry, _ := lookup(v, "/f")
+	var events []vfs.Event
+	for _, text := range []string{"2", "3"} {
+		old, err := vfs.Read(t.Context(), d.FS, "/f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		agent(t, d.FS, "/f", text)
+		info, err := vfs.Stat(t.Context(), d.FS, "/f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, vfs.Event{Path: "/f", Info: info, Old: &old})
+	}
+	in := fuse.OpenIn{InHeader: fuse.InHeader{NodeId: entry.NodeId}}
+	if status := v.Open(nil, &in, &fuse.OpenOut{}); status != fuse.Status(syscall.ESTALE) {
+		t.Errorf("opening what is replaced: %v", status)
+	}
+	for _, e := range events {
+		d.tell(e)
+		if got := text(v, "/f"); got != "3" {
+			t.Errorf("after the event of %s it shows %q", e.Info.Revision, got)
+		}
+	}
+}
+
 // TestEventAfterOneThatIsNeverTold: a store that finds changes of other processes now and
 // then tells only of the last one, so an event may have replaced what no one has heard of.
 func TestEventAfterOneThatIsNeverTold(t *testing.T) {
