@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/goliathfs/goliathfs/fusebridge"
+	"github.com/goliathfs/goliathfs/internal/sleep"
 	"github.com/goliathfs/goliathfs/internal/testsize"
 	"github.com/goliathfs/goliathfs/vfs"
 	"github.com/goliathfs/goliathfs/vfs/memfs"
@@ -333,12 +334,6 @@ func (f *failing) ReadBatch(ctx context.Context, paths []string) ([]vfs.ReadResu
 }
 
 func sleepUntil(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	sleep.For(ctx, d)
+	return ctx.Err()
 }

@@ -159,20 +159,13 @@ func (d *database) again(err error) bool {
 
 // once is one attempt of ask.
 func (d *database) once(ctx context.Context, op func(context.Context, querier) error) error {
-	conn, err := d.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Release()
-	if err := d.ensure(ctx, conn); err != nil {
-		return sever(conn, err)
-	}
-	if !d.explicit.Load() {
-		return d.upgraded(ctx, conn, op(ctx, conn))
-	}
-	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted},
-		func(tx pgx.Tx) error { return op(ctx, tx) })
-	return d.upgraded(ctx, conn, err)
+	return d.connected(ctx, func(conn *pgxpool.Conn) error {
+		if !d.explicit.Load() {
+			return op(ctx, conn)
+		}
+		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted},
+			func(tx pgx.Tx) error { return op(ctx, tx) })
+	})
 }
 
 func (d *database) acquire(ctx context.Context) (*pgxpool.Conn, error) {
