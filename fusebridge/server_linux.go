@@ -19,12 +19,6 @@ import (
 	"github.com/goliathfs/goliathfs/vfs"
 )
 
-// hooks are what tests change.
-type hooks struct {
-	noEpoch bool                                        // names are not kept in a writable mount, as by kernels before 6.16
-	between func(fuse.RawFileSystem) fuse.RawFileSystem // stands between the kernel and the file system, nil for nothing
-}
-
 // Server is one mount. Its methods are safe for concurrent use.
 type Server struct {
 	dir     string
